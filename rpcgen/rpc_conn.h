@@ -10,7 +10,8 @@
  * - What is sent in one tick of the loop leaves in as few writev calls as possible, at the end of the tick, or at rpc_conn_flush().
  *   `on_sent` of a segment tells when its last byte was handed to the kernel.
  * - A record mark beyond max_record_bytes closes the connection before anything is allocated. A record of 0 bytes is legal and ignored.
- * - Back-pressure: while more than max_queued_bytes wait to be sent, nothing is read.
+ * - Back-pressure: while more than max_queued_bytes wait to be sent, nothing is read and no further record is handed out. A side that
+ *   bounds its own calls in flight (a client) sets SIZE_MAX: if both sides stopped reading because the other does, neither would go on.
  * - Closing is reported once by on_close, from the loop, never from inside a call into this module; the owner then destroys it.
  */
 #ifndef NFSCURVE_RPCGEN_RPC_CONN_H
@@ -43,7 +44,8 @@ struct rpc_conn_handlers {
 struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct rpc_conn_limits *limits,
                                  const struct rpc_conn_handlers *handlers, void *arg);
 
-/* Closes the socket and frees everything; releases every referenced segment. on_close is not called. Not from inside on_record. */
+/* Closes the socket and releases every referenced segment at once; on_close is not called. Allowed inside a handler (a record handed out
+ * stays valid until that returns). */
 void rpc_conn_destroy(struct rpc_conn *conn);
 
 /* Data sent by reference: released exactly once, when it was handed to the kernel or the connection is gone. */

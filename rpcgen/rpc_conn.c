@@ -1,0 +1,660 @@
+/* rpc_conn.c - see rpc_conn.h.
+ *
+ * Receive buffer, always in this order (a record is handed out as soon as its last fragment is whole):
+ *
+ *   0          record                  record_end = in_start         in_end               capacity
+ *   ├──handed out──┼── assembled part of the present record ──┼── raw bytes not yet looked at ──┼── free ──┤
+ *
+ * The first fragment of a record is left where it was read; later ones are moved down over their record mark. Growth
+ * doubles as bytes arrive, so a peer that only claims a large record costs nothing.
+ *
+ * Send queue: a ring of segments. Heads are copied into chunks; heads that follow each other in a chunk are one
+ * segment, so a batch of small answers is one iovec. sent_at is kept apart, by stream offset: sent_total says which
+ * records have left.
+ */
+#include "rpc_conn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MARK_BYTES      4u
+#define LAST_FRAGMENT   0x80000000u
+#define CHUNK_BYTES     16384u
+#define IOVECS_PER_CALL 64
+#define SHRINK_AFTER_S  1
+
+/* Memory for copied heads. */
+struct chunk {
+    size_t used, capacity;
+    unsigned n_segments; /* of the send queue that point into it */
+    uint8_t data[];
+};
+
+struct out_segment {
+    const uint8_t *data;
+    size_t bytes;
+    struct chunk *chunk; /* owner of data, or NULL: by reference */
+    void (*release)(void *arg);
+    void *arg;
+};
+
+struct sent_mark {
+    uint64_t end; /* stream offset behind the record */
+    mono_t *sent_at;
+};
+
+struct rpc_conn {
+    int fd;
+    struct rpc_conn_limits limits;
+    struct rpc_conn_handlers handlers;
+    void *arg;
+
+    struct event read_event, write_event, tick_event, shrink_event;
+    bool is_reading, is_writing, is_ticking; /* the event is added / active */
+
+    uint8_t *in;
+    size_t in_capacity, in_start, in_end;
+    size_t record_start, record_end;
+    uint32_t fragment_left;
+    bool in_fragment, is_last_fragment;
+    mono_t read_at;   /* when the last read returned */
+    bool in_batch;    /* records are being handed out; what is sent meanwhile is written after the last */
+    bool has_backlog; /* whole records may be left in the buffer by back-pressure */
+
+    struct out_segment *out; /* ring, capacity a power of two */
+    size_t out_capacity, out_first, n_out;
+    struct chunk *chunk; /* heads are copied here */
+    size_t queued_bytes;
+    uint64_t queued_total, sent_total;
+    struct sent_mark *marks; /* ring, capacity a power of two */
+    size_t marks_capacity, marks_first, n_marks;
+
+    unsigned n_callbacks; /* callbacks of the owner on the stack */
+    bool is_destroyed;    /* by the owner, inside a callback: freed when that returns */
+    bool is_closed;       /* broken or at end of file; on_close is due or was called */
+    bool is_close_told;
+    int close_error;
+    char close_message[128];
+};
+
+static void free_conn(struct rpc_conn *conn)
+{
+    free(conn->in);
+    free(conn->out);
+    free(conn->marks);
+    free(conn->chunk);
+    free(conn);
+}
+
+/* Every call of the owner's handlers happens between enter and leave; leave says whether the connection still lives. */
+static void enter(struct rpc_conn *conn)
+{
+    conn->n_callbacks++;
+}
+
+static bool leave(struct rpc_conn *conn)
+{
+    if (--conn->n_callbacks == 0 && conn->is_destroyed) {
+        free_conn(conn);
+        return false;
+    }
+    return !conn->is_destroyed;
+}
+
+static void start_tick(struct rpc_conn *conn)
+{
+    if (!conn->is_ticking) {
+        conn->is_ticking = true;
+        event_active(&conn->tick_event, EV_TIMEOUT, 0);
+    }
+}
+
+/* No more traffic from here on; on_close follows from the loop. */
+static void set_closed(struct rpc_conn *conn, int error, const char *message)
+{
+    if (conn->is_closed) {
+        return;
+    }
+    conn->is_closed = true;
+    conn->close_error = error;
+    snprintf(conn->close_message, sizeof conn->close_message, "%s", message);
+    event_del(&conn->read_event);
+    event_del(&conn->write_event);
+    conn->is_reading = conn->is_writing = false;
+    start_tick(conn);
+}
+
+static bool is_congested(const struct rpc_conn *conn)
+{
+    return conn->queued_bytes > conn->limits.max_queued_bytes;
+}
+
+/* Reading follows the send queue. */
+static void update_reading(struct rpc_conn *conn)
+{
+    bool wanted = !conn->is_closed && !is_congested(conn);
+    if (wanted == conn->is_reading) {
+        return;
+    }
+    if (wanted && event_add(&conn->read_event, NULL) < 0) {
+        set_closed(conn, -ENOMEM, "no memory for an event");
+        return;
+    }
+    if (!wanted) {
+        event_del(&conn->read_event);
+    }
+    conn->is_reading = wanted;
+}
+
+/* ---- sending ---- */
+
+static void drop_first_segment(struct rpc_conn *conn)
+{
+    struct out_segment segment = conn->out[conn->out_first];
+    conn->out_first = (conn->out_first + 1) & (conn->out_capacity - 1);
+    conn->n_out--;
+    struct chunk *chunk = segment.chunk;
+    if (chunk && --chunk->n_segments == 0) {
+        if (chunk == conn->chunk) {
+            chunk->used = 0;
+        } else {
+            free(chunk);
+        }
+    }
+    if (segment.release) {
+        segment.release(segment.arg);
+    }
+}
+
+/* The kernel took n bytes of the queue. */
+static void advance_queue(struct rpc_conn *conn, size_t n)
+{
+    conn->queued_bytes -= n;
+    conn->sent_total += n;
+    if (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
+        mono_t now = mono_now();
+        while (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
+            *conn->marks[conn->marks_first].sent_at = now;
+            conn->marks_first = (conn->marks_first + 1) & (conn->marks_capacity - 1);
+            conn->n_marks--;
+        }
+    }
+    while (conn->n_out > 0) {
+        struct out_segment *segment = &conn->out[conn->out_first];
+        if (n < segment->bytes) {
+            segment->data += n;
+            segment->bytes -= n;
+            return;
+        }
+        n -= segment->bytes;
+        drop_first_segment(conn);
+    }
+}
+
+/* Writes until the queue is empty or the kernel takes no more. */
+static void write_queue(struct rpc_conn *conn)
+{
+    while (conn->n_out > 0 && !conn->is_closed) {
+        struct iovec iov[IOVECS_PER_CALL];
+        size_t n = conn->n_out < IOVECS_PER_CALL ? conn->n_out : IOVECS_PER_CALL;
+        for (size_t i = 0; i < n; i++) {
+            const struct out_segment *s = &conn->out[(conn->out_first + i) & (conn->out_capacity - 1)];
+            iov[i] = (struct iovec){.iov_base = (void *)(uintptr_t)s->data, .iov_len = s->bytes};
+        }
+        /* sendmsg is writev with MSG_NOSIGNAL: a peer that is gone is -EPIPE, not the death of the process. */
+        struct msghdr message = {.msg_iov = iov, .msg_iovlen = n};
+        ssize_t sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                set_closed(conn, -errno, strerror(errno));
+            }
+            break;
+        }
+        advance_queue(conn, (size_t)sent);
+    }
+    bool wanted = conn->n_out > 0 && !conn->is_closed;
+    if (wanted && !conn->is_writing && event_add(&conn->write_event, NULL) < 0) {
+        set_closed(conn, -ENOMEM, "no memory for an event");
+        return;
+    }
+    if (!wanted && conn->is_writing) {
+        event_del(&conn->write_event);
+    }
+    conn->is_writing = wanted;
+    update_reading(conn);
+}
+
+/* Makes room for `more` entries in a ring of elements of `size` bytes; the ring is unrolled when it grows. 0 or
+ * -ENOMEM. */
+static int reserve_ring(void **ring, size_t size, size_t *capacity, size_t *first, size_t n, size_t more)
+{
+    if (n + more <= *capacity) {
+        return 0;
+    }
+    size_t grown = *capacity ? *capacity : 16;
+    while (grown < n + more) {
+        grown *= 2;
+    }
+    uint8_t *fresh = malloc(grown * size);
+    if (!fresh) {
+        return -ENOMEM;
+    }
+    if (n > 0) {
+        const uint8_t *old = *ring;
+        size_t head = *capacity - *first < n ? *capacity - *first : n;
+        memcpy(fresh, old + *first * size, head * size);
+        memcpy(fresh + head * size, old, (n - head) * size);
+    }
+    free(*ring);
+    *ring = fresh;
+    *capacity = grown;
+    *first = 0;
+    return 0;
+}
+
+static void push_segment(struct rpc_conn *conn, struct out_segment segment)
+{
+    conn->out[(conn->out_first + conn->n_out) & (conn->out_capacity - 1)] = segment;
+    conn->n_out++;
+}
+
+/* A chunk with room for n bytes. NULL when memory is short. */
+static struct chunk *chunk_with_room(struct rpc_conn *conn, size_t n)
+{
+    if (conn->chunk && conn->chunk->capacity - conn->chunk->used >= n) {
+        return conn->chunk;
+    }
+    size_t capacity = n > CHUNK_BYTES ? n : CHUNK_BYTES;
+    struct chunk *chunk = malloc(sizeof *chunk + capacity);
+    if (!chunk) {
+        return NULL;
+    }
+    *chunk = (struct chunk){.capacity = capacity};
+    if (conn->chunk && conn->chunk->n_segments == 0) {
+        free(conn->chunk);
+    }
+    conn->chunk = chunk;
+    return chunk;
+}
+
+static void push_head(struct rpc_conn *conn, struct chunk *chunk, uint32_t mark, const uint8_t *head, size_t head_bytes)
+{
+    uint8_t *to = chunk->data + chunk->used;
+    to[0] = (uint8_t)(mark >> 24);
+    to[1] = (uint8_t)(mark >> 16);
+    to[2] = (uint8_t)(mark >> 8);
+    to[3] = (uint8_t)mark;
+    memcpy(to + MARK_BYTES, head, head_bytes);
+    chunk->used += MARK_BYTES + head_bytes;
+
+    if (conn->n_out > 0) {
+        struct out_segment *tail = &conn->out[(conn->out_first + conn->n_out - 1) & (conn->out_capacity - 1)];
+        if (tail->chunk == chunk && tail->data + tail->bytes == to) {
+            tail->bytes += MARK_BYTES + head_bytes;
+            return;
+        }
+    }
+    chunk->n_segments++;
+    push_segment(conn, (struct out_segment){.data = to, .bytes = MARK_BYTES + head_bytes, .chunk = chunk});
+}
+
+int rpc_conn_send(struct rpc_conn *conn, const uint8_t *head, size_t head_bytes, const struct rpc_segment *segments,
+                  unsigned n, mono_t *sent_at)
+{
+    if (conn->is_closed || conn->is_destroyed) {
+        return -ENOTCONN;
+    }
+    size_t bytes = head_bytes;
+    for (unsigned i = 0; i < n; i++) {
+        bytes += segments[i].bytes;
+    }
+    assert(bytes < LAST_FRAGMENT);
+
+    struct chunk *chunk = chunk_with_room(conn, MARK_BYTES + head_bytes);
+    void *ring = conn->out, *marks = conn->marks;
+    if (!chunk || reserve_ring(&ring, sizeof *conn->out, &conn->out_capacity, &conn->out_first, conn->n_out, n + 1)) {
+        return -ENOMEM;
+    }
+    conn->out = ring;
+    if (sent_at) {
+        if (reserve_ring(&marks, sizeof *conn->marks, &conn->marks_capacity, &conn->marks_first, conn->n_marks, 1)) {
+            return -ENOMEM;
+        }
+        conn->marks = marks;
+    }
+
+    push_head(conn, chunk, LAST_FRAGMENT | (uint32_t)bytes, head, head_bytes);
+    for (unsigned i = 0; i < n; i++) {
+        const struct rpc_segment *s = &segments[i];
+        push_segment(conn,
+                     (struct out_segment){.data = s->data, .bytes = s->bytes, .release = s->release, .arg = s->arg});
+    }
+    conn->queued_bytes += MARK_BYTES + bytes;
+    conn->queued_total += MARK_BYTES + bytes;
+    if (sent_at) {
+        conn->marks[(conn->marks_first + conn->n_marks) & (conn->marks_capacity - 1)] =
+            (struct sent_mark){.end = conn->queued_total, .sent_at = sent_at};
+        conn->n_marks++;
+    }
+    if (!conn->is_writing && !conn->in_batch) {
+        start_tick(conn);
+    }
+    return 0;
+}
+
+void rpc_conn_flush(struct rpc_conn *conn)
+{
+    if (!conn->is_destroyed) {
+        write_queue(conn);
+    }
+}
+
+/* ---- receiving ---- */
+
+/* Room to read into: moves what is kept to the front, and doubles a full buffer while a record needs it. 0 or -ENOMEM.
+ */
+static int make_room(struct rpc_conn *conn)
+{
+    if (conn->record_start > 0 &&
+        (conn->record_start == conn->in_end || conn->in_capacity - conn->in_end < conn->in_capacity / 4)) {
+        memmove(conn->in, conn->in + conn->record_start, conn->in_end - conn->record_start);
+        conn->in_start -= conn->record_start;
+        conn->in_end -= conn->record_start;
+        conn->record_end -= conn->record_start;
+        conn->record_start = 0;
+    }
+    if (conn->in_end < conn->in_capacity) {
+        return 0;
+    }
+    /* What is kept is one unfinished record (within its limit) and at most three bytes of the next mark. */
+    size_t most = conn->limits.max_record_bytes + MARK_BYTES;
+    assert(conn->in_capacity < most);
+    size_t capacity = conn->in_capacity * 2 < most ? conn->in_capacity * 2 : most;
+    uint8_t *grown = realloc(conn->in, capacity);
+    if (!grown) {
+        return -ENOMEM;
+    }
+    conn->in = grown;
+    conn->in_capacity = capacity;
+    struct timeval after = {.tv_sec = SHRINK_AFTER_S};
+    event_add(&conn->shrink_event, &after); /* when it fails the buffer merely stays large */
+    return 0;
+}
+
+/* Takes the next record mark if it is whole. False: more bytes are needed, or the connection was closed. */
+static bool parse_mark(struct rpc_conn *conn)
+{
+    if (conn->in_end - conn->in_start < MARK_BYTES) {
+        return false;
+    }
+    const uint8_t *p = conn->in + conn->in_start;
+    uint32_t mark = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    uint32_t bytes = mark & ~LAST_FRAGMENT;
+    size_t so_far = conn->record_end - conn->record_start;
+    if (bytes > conn->limits.max_record_bytes - so_far) {
+        char message[128];
+        snprintf(message, sizeof message, "a record mark announces %zu bytes, more than the limit of %zu",
+                 so_far + bytes, conn->limits.max_record_bytes);
+        set_closed(conn, -EPROTO, message);
+        return false;
+    }
+    conn->in_start += MARK_BYTES;
+    if (so_far == 0) {
+        conn->record_start = conn->record_end = conn->in_start;
+    }
+    conn->fragment_left = bytes;
+    conn->is_last_fragment = mark & LAST_FRAGMENT;
+    conn->in_fragment = true;
+    return true;
+}
+
+/* Hands out every whole record of the buffer. False when the connection is gone. */
+static bool parse_records(struct rpc_conn *conn)
+{
+    while (!conn->is_closed && !is_congested(conn)) {
+        if (!conn->in_fragment && !parse_mark(conn)) {
+            break;
+        }
+        size_t n = conn->in_end - conn->in_start;
+        if (n > conn->fragment_left) {
+            n = conn->fragment_left;
+        }
+        if (conn->record_end != conn->in_start) {
+            memmove(conn->in + conn->record_end, conn->in + conn->in_start, n);
+        }
+        conn->record_end += n;
+        conn->in_start += n;
+        conn->fragment_left -= (uint32_t)n;
+        if (conn->fragment_left > 0) {
+            break;
+        }
+        conn->in_fragment = false;
+        if (!conn->is_last_fragment) {
+            continue;
+        }
+        uint8_t *record = conn->in + conn->record_start;
+        size_t bytes = conn->record_end - conn->record_start;
+        conn->record_start = conn->record_end = conn->in_start;
+        if (bytes == 0) {
+            continue;
+        }
+        enter(conn);
+        conn->handlers.on_record(conn, record, bytes, conn->read_at, conn->arg);
+        if (!leave(conn)) {
+            return false;
+        }
+    }
+    /* An unfinished record and the raw bytes behind it must be adjacent: what is unfinished has taken every raw byte it
+     * could. */
+    if (conn->record_end != conn->in_start) {
+        size_t raw = conn->in_end - conn->in_start;
+        memmove(conn->in + conn->record_end, conn->in + conn->in_start, raw);
+        conn->in_start = conn->record_end;
+        conn->in_end = conn->in_start + raw;
+    }
+    conn->has_backlog = is_congested(conn) && conn->in_start != conn->in_end;
+    return true;
+}
+
+/* Parses what is buffered, tells the end of the batch, and sends what the owner answered. False when the connection is
+ * gone. */
+static bool run_batch(struct rpc_conn *conn)
+{
+    conn->in_batch = true;
+    if (!parse_records(conn)) {
+        return false;
+    }
+    if (conn->handlers.on_batch_end && !conn->is_closed) {
+        enter(conn);
+        conn->handlers.on_batch_end(conn, conn->arg);
+        if (!leave(conn)) {
+            return false;
+        }
+    }
+    conn->in_batch = false;
+    if (!conn->is_writing) {
+        write_queue(conn);
+    }
+    return true;
+}
+
+/* Records that were left in the buffer by back-pressure come before anything new is read. False when the connection is
+ * gone. */
+static bool resume_batch(struct rpc_conn *conn)
+{
+    while (conn->has_backlog && !conn->is_closed && !is_congested(conn)) {
+        if (!run_batch(conn)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void tell_close(struct rpc_conn *conn)
+{
+    if (!conn->is_closed || conn->is_close_told) {
+        return;
+    }
+    conn->is_close_told = true;
+    enter(conn);
+    conn->handlers.on_close(conn, conn->close_error, conn->close_message, conn->arg);
+    leave(conn);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    (void)what;
+    struct rpc_conn *conn = arg;
+    if (!resume_batch(conn) || !conn->is_reading) {
+        return;
+    }
+    if (make_room(conn) < 0) {
+        set_closed(conn, -ENOMEM, "no memory for a record");
+        return;
+    }
+    ssize_t n = recv(fd, conn->in + conn->in_end, conn->in_capacity - conn->in_end, 0);
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+            set_closed(conn, -errno, strerror(errno));
+        }
+        return;
+    }
+    if (n == 0) {
+        bool is_cut = conn->in_fragment || conn->record_start != conn->in_end;
+        set_closed(conn, 0,
+                   is_cut ? "the peer closed the connection inside a record" : "the peer closed the connection");
+        return;
+    }
+    conn->read_at = mono_now();
+    conn->in_end += (size_t)n;
+    if (run_batch(conn)) {
+        resume_batch(conn);
+    }
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    struct rpc_conn *conn = arg;
+    write_queue(conn);
+    resume_batch(conn);
+}
+
+/* End of the tick: what was queued leaves, what broke is told. */
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    struct rpc_conn *conn = arg;
+    conn->is_ticking = false;
+    if (!conn->is_writing) {
+        write_queue(conn);
+    }
+    if (!resume_batch(conn)) {
+        return;
+    }
+    tell_close(conn);
+}
+
+static void on_shrink(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    struct rpc_conn *conn = arg;
+    if (conn->record_start != conn->in_end || conn->in_fragment) {
+        struct timeval after = {.tv_sec = SHRINK_AFTER_S};
+        event_add(&conn->shrink_event, &after);
+        return;
+    }
+    uint8_t *small = malloc(conn->limits.read_buffer_bytes);
+    if (!small) {
+        return;
+    }
+    free(conn->in);
+    conn->in = small;
+    conn->in_capacity = conn->limits.read_buffer_bytes;
+    conn->in_start = conn->in_end = conn->record_start = conn->record_end = 0;
+}
+
+/* ---- life ---- */
+
+struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct rpc_conn_limits *limits,
+                                 const struct rpc_conn_handlers *handlers, void *arg)
+{
+    assert(limits->read_buffer_bytes >= MARK_BYTES && limits->max_record_bytes < LAST_FRAGMENT);
+    struct rpc_conn *conn = calloc(1, sizeof *conn);
+    if (!conn) {
+        return NULL;
+    }
+    conn->fd = fd;
+    conn->limits = *limits;
+    conn->handlers = *handlers;
+    conn->arg = arg;
+    conn->in_capacity = limits->read_buffer_bytes;
+    conn->in = malloc(conn->in_capacity);
+    if (!conn->in) {
+        goto fail;
+    }
+    event_assign(&conn->read_event, base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+    event_assign(&conn->write_event, base, fd, EV_WRITE | EV_PERSIST, on_writable, conn);
+    event_assign(&conn->tick_event, base, -1, 0, on_tick, conn);
+    event_assign(&conn->shrink_event, base, -1, 0, on_shrink, conn);
+    if (event_add(&conn->read_event, NULL) < 0) {
+        goto fail;
+    }
+    conn->is_reading = true;
+    /* Whole records are written: waiting for more would only add delay. Fails on a socket that is not TCP, which needs
+     * none. */
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return conn;
+
+fail:
+    free_conn(conn);
+    return NULL;
+}
+
+void rpc_conn_destroy(struct rpc_conn *conn)
+{
+    if (!conn || conn->is_destroyed) {
+        return;
+    }
+    event_del(&conn->read_event);
+    event_del(&conn->write_event);
+    event_del(&conn->tick_event);
+    event_del(&conn->shrink_event);
+    close(conn->fd);
+    conn->is_destroyed = true;
+    while (conn->n_out > 0) {
+        drop_first_segment(conn);
+    }
+    conn->queued_bytes = 0;
+    if (conn->n_callbacks == 0) {
+        free_conn(conn);
+    }
+}
+
+size_t rpc_conn_queued_bytes(const struct rpc_conn *conn)
+{
+    return conn->queued_bytes;
+}
+
+int rpc_conn_fd(const struct rpc_conn *conn)
+{
+    return conn->fd;
+}
