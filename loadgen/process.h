@@ -82,6 +82,7 @@ struct process_shared {
     _Atomic uint64_t live_ops;     /* good ops as counted, since LOAD began, warm-up included: never reset within a LOAD */
     _Atomic uint64_t live_response_sum_ns, live_errors;
     _Atomic int64_t run_started_ns, run_ended_ns; /* CLOCK_MONOTONIC of the recorded run; 0 before */
+    _Atomic uint32_t last_op;      /* 1 + enum nfs_op of the call or reply handled last; 0: none. Named when the process dies */
 
     /* plain memory: read by the daemon only when state is IDLE or FAILED, or when the process is dead */
     char message[PROCESS_MESSAGE_MAX];
