@@ -11,6 +11,7 @@
 #define NFSCURVE_PRIME_CLUSTER_H
 
 #include "clock.h"
+#include "interval_figures.h"
 #include "layout.h"
 #include "tally.h"
 
@@ -92,16 +93,6 @@ struct loadgen_outcome {
     int64_t shortest_run_ns, longest_run_ns;
 };
 
-/* One second of the run, merged over all processes: index t_s, per op class. */
-struct cluster_interval {
-    uint32_t t_s;
-    struct {
-        uint64_t n_ops, n_errors;
-        uint64_t sum_ns;
-        int64_t p99_ns;
-    } by_class[OP_CLASS_COUNT], all;
-};
-
 struct cluster_events {
     /* The step that was begun last has ended: 0, or -errno with a message naming load generator, process and remedy. */
     void (*on_step)(struct cluster *cluster, int error, const char *message, void *arg);
@@ -126,7 +117,7 @@ void cluster_release(struct cluster *cluster); /* leases given back, processes e
 /* After the matching step. */
 const struct loadgen_facts *cluster_facts(const struct cluster *cluster, uint32_t loadgen);
 const struct loadgen_outcome *cluster_outcome(const struct cluster *cluster, uint32_t loadgen);
-uint32_t cluster_intervals(const struct cluster *cluster, const struct cluster_interval **intervals);
+uint32_t cluster_intervals(const struct cluster *cluster, const struct interval_figures **intervals); /* t_s = index */
 uint32_t cluster_findings(const struct cluster *cluster, const struct cluster_finding **findings);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0 or -errno with a message naming the file and the remedy. A file that group or others may read or write, or that belongs to
- * somebody else, is refused. */
+/* 0 or -errno with a message naming the file and the remedy. A file that group or others may read or write, or that
+ * belongs to somebody else, is refused. */
 int key_file_load(const char *path, uint8_t key[SEAL_KEY_BYTES], char *message, size_t cap);
 
 /* Writes a new key with mode 0600; an existing file is never overwritten (-EEXIST). */

@@ -5,10 +5,10 @@
  *   nonce of the load generator ─────────────────┘
  *   MAC = BLAKE2b(key; direction, sequence number, body)
  *
- * - A seal is good for one connection and one reader of each direction. The sequence number of call n is n, starting at 1; an answer
- *   carries its call's.
- * - What is refused is named by the errno: -EBADMSG wrong key or changed, -EALREADY replayed, -EILSEQ out of order. The MAC is
- *   looked at first, so that an outsider learns nothing of the sequence.
+ * - A seal is good for one connection and one reader of each direction. The sequence number of call n is n, starting at
+ * 1; an answer carries its call's.
+ * - What is refused is named by the errno: -EBADMSG wrong key or changed, -EALREADY replayed, -EILSEQ out of order. The
+ * MAC is looked at first, so that an outsider learns nothing of the sequence.
  * - The seal protects integrity and order, not secrecy.
  */
 #ifndef NFSCURVE_RPCGEN_SEAL_H
