@@ -1,0 +1,83 @@
+"""nfs-ganesha on a temporary directory, in a network and mount namespace of its own, with an rpcbind of its own.
+
+ganesha must register with rpcbind or it exits, and rpcbind wants port 111 and /run/rpcbind.sock: inside a namespace both are free. With loopback alone
+ganesha finds no address to bind to (AI_ADDRCONFIG), so the namespace needs a device with an address.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from . import netns
+from .process import Program, wait_for
+
+_CONFIG = """
+NFS_CORE_PARAM {{ Protocols = 3; NFS_Port = {nfs_port}; MNT_Port = {mount_port}; Enable_NLM = false; Enable_RQUOTA = false; Enable_UDP = false; Bind_addr = {address}; }}
+EXPORT {{ Export_Id = 2; Path = {path}; Pseudo = {path}; Access_Type = {access}; Squash = No_Root_Squash; SecType = sys; Protocols = 3; Transports = TCP;
+  PrivilegedPort = false; FSAL {{ Name = {fsal}; }} }}
+LOG {{ Default_Log_Level = EVENT; }}
+"""
+
+
+class Ganesha:
+    """A running server. Programs that talk to it run behind `enter`, in its namespace."""
+
+    NFS_PORT, MOUNT_PORT = 2049, 20048
+
+    def __init__(self, directory, fsal="VFS", access="RW", host=None):
+        for program in ("ganesha.nfsd", "rpcbind"):
+            if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+                pytest.skip(f"{program} is not installed")
+        reason = netns.why_not()
+        if reason:
+            pytest.skip(f"nfs-ganesha needs a namespace: {reason}")
+        self.directory = Path(directory)
+        self.owns_host = host is None
+        self.host = host or self._lone_host()
+        self.enter = self.host.enter
+        self.address = self.host.address
+        self.nfs_port, self.mount_port = self.NFS_PORT, self.MOUNT_PORT
+        self.export_dir = self.directory / "ganesha-export"
+        self.export_dir.mkdir()
+        self.export = str(self.export_dir) if fsal == "VFS" else "/mem"
+        config = self.directory / "ganesha.conf"
+        config.write_text(_CONFIG.format(nfs_port=self.nfs_port, mount_port=self.mount_port, address=self.address, path=self.export, access=access, fsal=fsal))
+        log = self.directory / "ganesha.log"
+        self.rpcbind = Program(["rpcbind", "-w", "-f"], directory, prefix=self.enter)
+        wait_for(lambda: self._runs(self.rpcbind) and self._answers("/run/rpcbind.sock"), 10, "rpcbind")
+        # The paths must be absolute: ganesha changes to /. -F: stays in the foreground, so that its pid is ours.
+        self.host.run("mkdir", "-p", "/run/ganesha", "/var/run/ganesha")
+        self.server = Program(["ganesha.nfsd", "-F", "-f", config, "-L", log, "-p", self.directory / "ganesha.pid"], directory, prefix=self.enter)
+
+        def up():
+            assert self._runs(self.server), f"ganesha.nfsd ended: {self.server.err}{log.read_text() if log.exists() else ''}"
+            return log.exists() and "NFS SERVER INITIALIZED" in log.read_text(errors="replace")
+
+        wait_for(up, 20, "nfs-ganesha")
+
+    def _lone_host(self):
+        host = netns.Namespace("ganesha", self.directory)
+        host.run("sh", "-c", "ip link add eth0 type veth peer name eth1 && ip link set eth0 up && ip link set eth1 up && ip addr add 10.77.1.1/24 dev eth0")
+        host.address = "10.77.1.1"
+        return host
+
+    @staticmethod
+    def _runs(program):
+        assert program.running, f"{program.name} ended with status {program.popen.returncode}: {program.err}"
+        return True
+
+    def _answers(self, path):
+        return subprocess.run(self.enter + ["test", "-S", path]).returncode == 0
+
+    def campaign_target(self, name="ganesha", ports=True):
+        """The entry of a campaign's "targets"; without ports the portmapper is asked."""
+        return {"name": name, "server": self.address, "export": self.export, "nfs_port": self.nfs_port if ports else 0, "mount_port": self.mount_port if ports else 0}
+
+    def stop(self):
+        self.server.stop(10)
+        self.rpcbind.stop()
+        if self.owns_host:
+            self.host.stop()
