@@ -68,9 +68,11 @@ struct rpc_conn {
     size_t record_start, record_end;
     uint32_t fragment_left;
     bool in_fragment, is_last_fragment;
-    mono_t read_at;   /* when the last read returned */
-    bool in_batch;    /* records are being handed out; what is sent meanwhile is written after the last */
-    bool has_backlog; /* whole records may be left in the buffer by back-pressure */
+    mono_t record_since; /* when the first byte of the unfinished record was read */
+    mono_t read_at;      /* when the last read returned */
+    bool in_batch;       /* records are being handed out; what is sent meanwhile is written after the last */
+    bool is_paused;      /* by the owner */
+    bool has_backlog;    /* whole records may be left in the buffer by back-pressure */
 
     struct out_segment *out; /* ring, capacity a power of two */
     size_t out_capacity, out_first, n_out;
@@ -137,7 +139,7 @@ static void set_closed(struct rpc_conn *conn, int error, const char *message)
 
 static bool is_congested(const struct rpc_conn *conn)
 {
-    return conn->queued_bytes > conn->limits.max_queued_bytes;
+    return conn->is_paused || conn->queued_bytes > conn->limits.max_queued_bytes;
 }
 
 /* Reading follows the send queue. */
@@ -446,6 +448,7 @@ static bool parse_records(struct rpc_conn *conn)
         if (!conn->is_last_fragment) {
             continue;
         }
+        conn->record_since = conn->read_at;
         uint8_t *record = conn->in + conn->record_start;
         size_t bytes = conn->record_end - conn->record_start;
         conn->record_start = conn->record_end = conn->in_start;
@@ -489,6 +492,7 @@ static bool run_batch(struct rpc_conn *conn)
     if (!conn->is_writing) {
         write_queue(conn);
     }
+    update_reading(conn);
     return true;
 }
 
@@ -540,6 +544,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     }
     conn->read_at = mono_now();
+    if (conn->record_start == conn->in_end) {
+        conn->record_since = conn->read_at;
+    }
     conn->in_end += (size_t)n;
     if (run_batch(conn)) {
         resume_batch(conn);
@@ -652,6 +659,34 @@ void rpc_conn_destroy(struct rpc_conn *conn)
 size_t rpc_conn_queued_bytes(const struct rpc_conn *conn)
 {
     return conn->queued_bytes;
+}
+
+void rpc_conn_pause(struct rpc_conn *conn)
+{
+    conn->is_paused = true;
+    if (!conn->in_batch) {
+        update_reading(conn);
+    }
+}
+
+void rpc_conn_resume(struct rpc_conn *conn)
+{
+    conn->is_paused = false;
+    update_reading(conn);
+    if (conn->has_backlog) {
+        start_tick(conn);
+    }
+}
+
+mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn)
+{
+    bool is_unfinished = !conn->has_backlog && (conn->in_fragment || conn->record_start != conn->in_end);
+    return is_unfinished ? conn->record_since : MONO_NEVER;
+}
+
+uint64_t rpc_conn_sent_bytes(const struct rpc_conn *conn)
+{
+    return conn->sent_total;
 }
 
 int rpc_conn_fd(const struct rpc_conn *conn)

@@ -3,16 +3,21 @@
  *              kernel                                     kernel
  *                │ recv into one buffer                     ▲ writev, at most 64 iovecs
  *                ▼                                          │
- *   fragments reassembled in place ──on_record──> owner ──rpc_conn_send──> queue of segments (copied heads, referenced data)
+ *   fragments reassembled in place ──on_record──> owner ──rpc_conn_send──> queue of segments (copied heads, referenced
+ * data)
  *
- * - One receive buffer per connection; every complete record of a read is handed out in place, one after the other, with the time at
- *   which the read that completed it returned (taken once per read, before the first record of the batch).
- * - What is sent in one tick of the loop leaves in as few writev calls as possible, at the end of the tick, or at rpc_conn_flush().
- *   `on_sent` of a segment tells when its last byte was handed to the kernel.
- * - A record mark beyond max_record_bytes closes the connection before anything is allocated. A record of 0 bytes is legal and ignored.
- * - Back-pressure: while more than max_queued_bytes wait to be sent, nothing is read and no further record is handed out. A side that
- *   bounds its own calls in flight (a client) sets SIZE_MAX: if both sides stopped reading because the other does, neither would go on.
- * - Closing is reported once by on_close, from the loop, never from inside a call into this module; the owner then destroys it.
+ * - One receive buffer per connection; every complete record of a read is handed out in place, one after the other,
+ * with the time at which the read that completed it returned (taken once per read, before the first record of the
+ * batch).
+ * - What is sent in one tick of the loop leaves in as few writev calls as possible, at the end of the tick, or at
+ * rpc_conn_flush(). `on_sent` of a segment tells when its last byte was handed to the kernel.
+ * - A record mark beyond max_record_bytes closes the connection before anything is allocated. A record of 0 bytes is
+ * legal and ignored.
+ * - Back-pressure: while more than max_queued_bytes wait to be sent, nothing is read and no further record is handed
+ * out. A side that bounds its own calls in flight (a client) sets SIZE_MAX: if both sides stopped reading because the
+ * other does, neither would go on.
+ * - Closing is reported once by on_close, from the loop, never from inside a call into this module; the owner then
+ * destroys it.
  */
 #ifndef NFSCURVE_RPCGEN_RPC_CONN_H
 #define NFSCURVE_RPCGEN_RPC_CONN_H
@@ -32,7 +37,8 @@ struct rpc_conn_limits {
 };
 
 struct rpc_conn_handlers {
-    /* A whole record, contiguous, valid only during the call; may be modified in place. `at`: when its last byte was read. */
+    /* A whole record, contiguous, valid only during the call; may be modified in place. `at`: when its last byte was
+     * read. */
     void (*on_record)(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono_t at, void *arg);
     /* After the last record of one read (may be NULL): the place to send answers of the whole batch. */
     void (*on_batch_end)(struct rpc_conn *conn, void *arg);
@@ -44,8 +50,8 @@ struct rpc_conn_handlers {
 struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct rpc_conn_limits *limits,
                                  const struct rpc_conn_handlers *handlers, void *arg);
 
-/* Closes the socket and releases every referenced segment at once; on_close is not called. Allowed inside a handler (a record handed out
- * stays valid until that returns). */
+/* Closes the socket and releases every referenced segment at once; on_close is not called. Allowed inside a handler (a
+ * record handed out stays valid until that returns). */
 void rpc_conn_destroy(struct rpc_conn *conn);
 
 /* Data sent by reference: released exactly once, when it was handed to the kernel or the connection is gone. */
@@ -57,12 +63,24 @@ struct rpc_segment {
 };
 
 /* Queues one record: head (copied) followed by n segments by reference; the record mark is put before it.
- * sent_at (may be NULL) receives the time at which the record's last byte was handed to the kernel; it must stay valid until then or until the
- * connection is destroyed. 0 or -ENOMEM, -ENOTCONN. */
-int rpc_conn_send(struct rpc_conn *conn, const uint8_t *head, size_t head_bytes, const struct rpc_segment *segments, unsigned n, mono_t *sent_at);
+ * sent_at (may be NULL) receives the time at which the record's last byte was handed to the kernel; it must stay valid
+ * until then or until the connection is destroyed. 0 or -ENOMEM, -ENOTCONN (nothing was queued, the segments are still
+ * the caller's). */
+int rpc_conn_send(struct rpc_conn *conn, const uint8_t *head, size_t head_bytes, const struct rpc_segment *segments,
+                  unsigned n, mono_t *sent_at);
 
 /* Writes now what is queued instead of at the end of the tick. */
 void rpc_conn_flush(struct rpc_conn *conn);
+
+/* Hands out no further record until rpc_conn_resume (those of the present read stay in the buffer). */
+void rpc_conn_pause(struct rpc_conn *conn);
+void rpc_conn_resume(struct rpc_conn *conn);
+
+/* When the first byte of a record that is not whole yet was read; MONO_NEVER when there is none. */
+mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn);
+
+/* Bytes handed to the kernel so far: shows whether the peer takes what is queued. */
+uint64_t rpc_conn_sent_bytes(const struct rpc_conn *conn);
 
 size_t rpc_conn_queued_bytes(const struct rpc_conn *conn);
 int rpc_conn_fd(const struct rpc_conn *conn);
