@@ -9,6 +9,8 @@
   capture(port)                      -> Capture: .stop() .calls() .counts() .malformed()
   network()                          -> Network: .add("lg1") -> host with .address .enter .run()
 
+  small_campaign(targets, loads, **keys) -> a campaign of seconds, to be given to campaign()
+
 "inside=" of target, loadgen, campaign and nfscurve takes a host, or a ganesha, in whose namespace the program is to run.
 """
 
@@ -97,6 +99,9 @@ class Server:
         """The entry of a campaign's "targets"."""
         return {"name": name, "server": self.address, "export": self.export, "nfs_port": self.port, "mount_port": self.port}
 
+    def program_children(self):
+        return process.children_of(self.program.pid)
+
     def stop(self):
         return self.program.stop()
 
@@ -161,6 +166,17 @@ def start_campaign(start, bin, run_dir):
 def campaign(start_campaign):
     def make(config, *arguments, timeout_s=RUN_TIMEOUT_S, inside=None, env=None):
         return start_campaign(config, *arguments, inside=inside, env=env).finish(timeout_s)
+
+    return make
+
+
+@pytest.fixture
+def small_campaign():
+    """A campaign that ends in seconds; any key may be given, or changed."""
+
+    def make(targets, loads, **keys):
+        return {"name": "small", "workload": "sfs2008", "fileset_mb_per_op": 0.05, "load_ops_per_s": loads, "warmup_s": 1, "run_s": 3, "processes_per_loadgen": 2,
+                "targets": targets if isinstance(targets, list) else [targets], "loadgens": {"local": 1}, **keys}
 
     return make
 

@@ -30,6 +30,8 @@ SUITES = ["unit", "integration", "faults", "wire", "hosts", "sanitizers", "fuzz"
 FUZZ_SECONDS = int(os.environ.get("NFSCURVE_FUZZ_SECONDS", "8"))
 SUITE_TIMEOUT_S = 900
 PR_SET_CHILD_SUBREAPER = 36
+# Among it the closing statistics, which would read like our own last line, and names of tests that xdist only scheduled.
+PYTEST_CHATTER = re.compile(r"=+ (test session starts|.* in [\d.]+s.*) =+$|collecting|-+ generated xml|gw\d|tests/\S+ ?$|scheduling tests|\[gw\d\] (\w+ )?Python")
 CORES = os.cpu_count() or 2
 
 
@@ -164,8 +166,7 @@ def run_pytest(suite, directories, marks, env, extra, parallel=True):
     killer = concurrent.futures.ThreadPoolExecutor(1)
     killer.submit(lambda: _kill_at(process, timer))
     for line in process.stdout:
-        # The closing statistics of pytest would read like our own last line.
-        if not re.match(r"=+ .* in [\d.]+s.*=+$", line.strip()) and line.strip():
+        if line.strip() and not PYTEST_CHATTER.match(line):
             print("  " + line.rstrip(), flush=True)
     status = process.wait()
     killer.shutdown()

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Called by ./run lint [CHECK...]. Every check runs to its end; the last line says how many failed.
+set -uo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit
+checks=(gcc clang headers layers format tidy cppcheck shell)
+jobs=$(nproc 2>/dev/null || echo 2)
+
+mapfile -t sources < <(git ls-files '*.c')
+mapfile -t headers < <(git ls-files '*.h')
+
+# configured DIR OPTION...: a build directory of its own for each compiler, so that switching costs nothing.
+configured() {
+    local dir=$1
+    shift
+    [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@" >/dev/null || return
+}
+
+# Another optimisation level than build/ has: it sees other things (uninitialised values, overflows of formats).
+check_gcc() { CC=gcc configured build-gcc --buildtype=release && ninja -C build-gcc -j "$jobs" --quiet; }
+
+check_clang() { CC=clang configured build-clang --buildtype=debugoptimized && ninja -C build-clang -j "$jobs" --quiet; }
+
+check_headers() { configured build && /usr/bin/python3 -m pytest -q tests/integration/test_layers.py -k header; }
+
+check_layers() { configured build && /usr/bin/python3 -m pytest -q tests/integration/test_layers.py -k layer; }
+
+check_format() { printf '%s\n' "${sources[@]}" "${headers[@]}" | xargs clang-format --dry-run -Werror; }
+
+# Tests are compiled with every warning by check_clang; clang-tidy reads the programs. Generated XDR is nobody's source.
+check_tidy() {
+    CC=clang configured build-clang --buildtype=debugoptimized && ninja -C build-clang -j "$jobs" --quiet || return
+    git ls-files '*.c' ':!tests' | xargs -P "$jobs" -n 4 clang-tidy -p build-clang --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
+}
+
+check_cppcheck() {
+    git ls-files '*.c' ':!tests' | xargs cppcheck -j "$jobs" --quiet --std=c11 --enable=warning,performance,portability --library=posix --inline-suppr \
+        --suppress=missingInclude --suppress=unknownMacro --error-exitcode=1 -D_GNU_SOURCE -I common -I rpcgen -I results -I loadgen -I target -I prime
+}
+
+check_shell() { git ls-files | while read -r f; do head -n1 "$f" 2>/dev/null | grep -aqE '^#!.*\b(sh|bash)\b' && echo "$f"; done | xargs shellcheck; }
+
+[ $# -gt 0 ] || set -- "${checks[@]}"
+failed=0
+for check in "$@"; do
+    if ! declare -F "check_$check" >/dev/null; then
+        echo "unknown check \"$check\"; checks: ${checks[*]}" >&2
+        exit 2
+    fi
+    echo "== $check"
+    start=$SECONDS
+    if "check_$check"; then
+        echo "== $check: ok ($((SECONDS - start)) s)"
+    else
+        echo "== $check: FAILED ($((SECONDS - start)) s)"
+        failed=$((failed + 1))
+    fi
+done
+echo "$# checks, $failed failed"
+[ "$failed" = 0 ]
