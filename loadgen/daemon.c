@@ -51,7 +51,7 @@ struct daemon {
     char ended_why[256];
 
     uint32_t serial; /* of the last phase; 0: none */
-    mono_t load_start;
+    mono_t load_start, run_start; /* of the last LOAD, as intended */
     struct host_cpu cpu_at_begin;
     double host_cpu_percent;
 };
@@ -220,7 +220,7 @@ static void end_campaign(struct daemon *d, const char *why)
     snprintf(d->ended_why, sizeof(d->ended_why), "%s", why);
     d->session = 0;
     d->serial = 0;
-    d->load_start = MONO_NEVER;
+    d->load_start = d->run_start = MONO_NEVER;
 }
 
 static void on_lease(evutil_socket_t fd, short what, void *arg)
@@ -286,7 +286,7 @@ struct daemon *daemon_create(struct event_base *base, const struct daemon_option
         return NULL;
     d->base = base;
     d->options = *options;
-    d->load_start = MONO_NEVER;
+    d->load_start = d->run_start = MONO_NEVER;
     d->on_lease = evtimer_new(base, on_lease, d);
     d->on_stop_patience = evtimer_new(base, on_stop_patience, d);
     d->on_run_begin = evtimer_new(base, on_run_begin, d);
@@ -431,6 +431,7 @@ int daemon_start(struct daemon *d, const struct daemon_phase *phase, char *messa
     if (phase->kind == DAEMON_LOAD) {
         int64_t begin_in_ns = mono_since_ns(phase->start_at, mono_now()) + phase->warmup_ns;
         d->load_start = phase->start_at;
+        d->run_start = mono_plus_ns(phase->start_at, phase->warmup_ns);
         d->host_cpu_percent = 0;
         arm(d->on_run_begin, begin_in_ns);
         arm(d->on_run_end, begin_in_ns + phase->run_ns);
@@ -490,6 +491,11 @@ uint32_t daemon_process_target(const struct daemon *d, uint32_t process)
 mono_t daemon_load_start(const struct daemon *d)
 {
     return d->load_start;
+}
+
+mono_t daemon_run_start(const struct daemon *d)
+{
+    return d->run_start;
 }
 
 double daemon_host_cpu_percent(const struct daemon *d)

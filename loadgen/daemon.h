@@ -89,8 +89,9 @@ int64_t daemon_lease_ns(const struct daemon *d);
 /* NULL when free. */
 const struct supervisor *daemon_supervisor(const struct daemon *d);
 uint32_t daemon_process_target(const struct daemon *d, uint32_t process);
-/* Intended start of the last LOAD; MONO_NEVER when there was none. */
+/* Intended start of the last LOAD, and of its recorded run; MONO_NEVER when there was none. */
 mono_t daemon_load_start(const struct daemon *d);
+mono_t daemon_run_start(const struct daemon *d);
 /* Of the whole host over the recorded run of the last LOAD; 0 before. */
 double daemon_host_cpu_percent(const struct daemon *d);
 
