@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer is closed when it has grown beyond this; the largest single item (three histograms of an op, or four of a second) has
- * at most 4 * 3968 * 12 bytes = 190 KB, so that it still fits. */
+/* An answer is closed when it has grown beyond this; the largest single item (three histograms of an op, or four of a
+ * second) has at most 4 * 3968 * 12 bytes = 190 KB, so that it still fits. */
 #define ENOUGH_BYTES 700000u
 
 #define BUCKET_BYTES    12u /* of one bucket on the wire */
 #define MAX_SUMMARIES   128u
 #define MAX_FINDINGS    256u
-#define CPU_PERMILLE(p) ((u_int)((p) * 10.0 + 0.5))
+#define CPU_PERMILLE(p) ((u_int)((p)*10.0 + 0.5))
 
 /* A heap copy of text that may come from a process's memory: bounded, terminated, printable. */
 static char *copy_text(const char *text, size_t bytes, size_t max)
@@ -78,7 +78,8 @@ static int fill_summary(const struct daemon *d, uint32_t i, lg_process_summary *
     const struct generator_tally *g = &p->tally.generator;
 
     out->is_dead = reason != NULL;
-    out->message = reason ? copy_text(reason, LG_MAX_TEXT, LG_MAX_TEXT) : copy_text(p->message, PROCESS_MESSAGE_MAX, LG_MAX_TEXT);
+    out->message =
+        reason ? copy_text(reason, LG_MAX_TEXT, LG_MAX_TEXT) : copy_text(p->message, PROCESS_MESSAGE_MAX, LG_MAX_TEXT);
     out->started_late_ns = started ? started - daemon_run_start(d).ns : 0;
     out->run_ns = started && ended > started ? ended - started : 0;
     out->cpu_permille = g->run_ns > 0 ? CPU_PERMILLE(100.0 * (double)g->loop_cpu_ns / (double)g->run_ns) : 0;
@@ -207,7 +208,8 @@ static int collect_ops(const struct daemon *d, const lg_collect *question, struc
 
 /* ---- intervals ---- */
 
-static int fill_second(const struct supervisor *s, uint32_t t_s, struct histogram *scratch, lg_interval *out, size_t *bytes)
+static int fill_second(const struct supervisor *s, uint32_t t_s, struct histogram *scratch, lg_interval *out,
+                       size_t *bytes)
 {
     out->t_s = t_s;
     out->classes.classes_val = calloc(OP_CLASS_COUNT, sizeof(lg_interval_class));

@@ -5,8 +5,8 @@
 #include "control_collect.h"
 #include "daemon.h"
 #include "host_facts.h"
-#include "log.h"
 #include "loadgen_prot.h"
+#include "log.h"
 #include "rpc_server.h"
 #include "seal.h"
 #include "tally.h"
@@ -18,19 +18,20 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define MAX_CONNECTIONS     256u
-#define MAX_STRANGERS       64u /* connections that have not proved the key yet */
-#define PROOF_PATIENCE_NS   (5 * NS_PER_S)
-#define RECORD_PATIENCE_NS  (10 * NS_PER_S)
-#define SEND_PATIENCE_NS    (10 * NS_PER_S)
-#define IDLE_PATIENCE_NS    (60 * NS_PER_S) /* without a lease; a holder has the lease's patience */
-#define SWEEP_NS            (250 * NS_PER_MS)
-#define MAX_RECORD_BYTES    (1u << 20)
-#define MAX_START_IN_NS     (60 * NS_PER_S)
-#define MESSAGE_BYTES       LG_MAX_TEXT
+#define MAX_CONNECTIONS    256u
+#define MAX_STRANGERS      64u /* connections that have not proved the key yet */
+#define PROOF_PATIENCE_NS  (5 * NS_PER_S)
+#define RECORD_PATIENCE_NS (10 * NS_PER_S)
+#define SEND_PATIENCE_NS   (10 * NS_PER_S)
+#define IDLE_PATIENCE_NS   (60 * NS_PER_S) /* without a lease; a holder has the lease's patience */
+#define SWEEP_NS           (250 * NS_PER_MS)
+#define MAX_RECORD_BYTES   (1u << 20)
+#define MAX_START_IN_NS    (60 * NS_PER_S)
+#define MESSAGE_BYTES      LG_MAX_TEXT
 
 _Static_assert(SEAL_NONCE_BYTES == LG_NONCE_BYTES && SEAL_MAC_BYTES == LG_MAC_BYTES, "seal.h and loadgen_prot.x agree");
-_Static_assert(HISTOGRAM_BUCKETS == LG_MAX_BUCKETS && NFS_OP_COUNT == LG_MAX_OPS, "histogram.h and loadgen_prot.x agree");
+_Static_assert(HISTOGRAM_BUCKETS == LG_MAX_BUCKETS && NFS_OP_COUNT == LG_MAX_OPS,
+               "histogram.h and loadgen_prot.x agree");
 _Static_assert(NFS_STATUS_COUNT <= LG_MAX_STATUS && OP_OUTCOME_COUNT <= LG_MAX_OUTCOMES &&
                    ANOMALY_COUNT <= LG_MAX_ANOMALIES && OP_CLASS_COUNT <= LG_MAX_CLASSES,
                "tally.h fits loadgen_prot.x");
@@ -69,7 +70,10 @@ typedef int (*step_fn)(struct control_service *v, struct session *session, mono_
 
 static char *text_of(const char *text, size_t max)
 {
-    return strndup(text ? text : "", max);
+    char cut[LG_MAX_TEXT + 1];
+
+    snprintf(cut, max < LG_MAX_TEXT ? max + 1 : sizeof(cut), "%s", text ? text : "");
+    return strdup(cut);
 }
 
 static int step_facts(struct control_service *v, struct session *session, mono_t at, const lg_request *request,
@@ -123,7 +127,8 @@ static int step_configure(struct control_service *v, struct session *session, mo
             error = -EINVAL;
             goto out;
         }
-        targets[i] = (struct daemon_target){t->name, t->server, t->export_path, (uint16_t)t->nfs_port, (uint16_t)t->mount_port};
+        targets[i] =
+            (struct daemon_target){t->name, t->server, t->export_path, (uint16_t)t->nfs_port, (uint16_t)t->mount_port};
     }
     /* They are shown to others (busy: held by ...) and logged. */
     log_quote(campaign, sizeof(campaign), c->campaign, strlen(c->campaign));
@@ -268,8 +273,8 @@ static int step_collect(struct control_service *v, struct session *session, mono
 {
     (void)session;
     (void)at;
-    return control_collect(v->daemon, &request->lg_request_u.collect, &v->merged, &answer->lg_answer_u.collected, message,
-                           cap);
+    return control_collect(v->daemon, &request->lg_request_u.collect, &v->merged, &answer->lg_answer_u.collected,
+                           message, cap);
 }
 
 static int step_stop(struct control_service *v, struct session *session, mono_t at, const lg_request *request,
@@ -304,10 +309,10 @@ static const struct step {
     bool needs_lease;
     step_fn serve;
 } STEPS[] = {
-    [LG_FACTS] = {"FACTS", false, step_facts},      [LG_CONFIGURE] = {"CONFIGURE", false, step_configure},
-    [LG_LAYOUT] = {"LAYOUT", true, step_layout},    [LG_START] = {"START", true, step_start},
-    [LG_STATUS] = {"STATUS", true, step_status},    [LG_COLLECT] = {"COLLECT", true, step_collect},
-    [LG_STOP] = {"STOP", true, step_stop},          [LG_RELEASE] = {"RELEASE", true, step_release},
+    [LG_FACTS] = {"FACTS", false, step_facts},   [LG_CONFIGURE] = {"CONFIGURE", false, step_configure},
+    [LG_LAYOUT] = {"LAYOUT", true, step_layout}, [LG_START] = {"START", true, step_start},
+    [LG_STATUS] = {"STATUS", true, step_status}, [LG_COLLECT] = {"COLLECT", true, step_collect},
+    [LG_STOP] = {"STOP", true, step_stop},       [LG_RELEASE] = {"RELEASE", true, step_release},
 };
 
 static lg_verdict verdict_of(int error)
@@ -450,7 +455,7 @@ static void on_call(struct rpc_call *call, void *arg)
     if (!session || session->is_doomed)
         rpc_call_end(call);
     else if (call->proc == LOADGEN_NULL)
-        rpc_call_reply(call, (xdrproc_t)xdr_void, NULL);
+        rpc_call_reply(call, (xdrproc_t)(void (*)(void))xdr_void, NULL);
     else if (call->proc == LOADGEN_HELLO)
         serve_hello(v, call, session);
     else
@@ -469,7 +474,8 @@ static void on_connect(struct rpc_peer *peer, void *arg)
         rpc_peer_close(peer);
         return;
     }
-    TAILQ_FOREACH (s, &v->sessions, entry) {
+    TAILQ_FOREACH(s, &v->sessions, entry)
+    {
         if (s->is_proved)
             continue;
         n_strangers++;

@@ -1,4 +1,5 @@
-/* control_service.h - the load generator's side of the control protocol (loadgen_prot.x): authenticate, decode, dispatch, answer.
+/* control_service.h - the load generator's side of the control protocol (loadgen_prot.x): authenticate, decode,
+ * dispatch, answer.
  *
  *   rpc_server ── HELLO ──> session (nonces, key)
  *              ── SEALED ─> seal ─> sequence ─> decode ─> lease ─> table of steps ─> daemon
@@ -6,8 +7,8 @@
  *
  * XDR types stop here (and in control_collect.c, which makes the answers of COLLECT).
  *
- * - Nothing but HELLO and NULL is answered to who has not proved the key. A connection that proves nothing for 5 s is closed, and when too
- *   many wait the oldest goes first, so that strangers can't lock the prime out.
+ * - Nothing but HELLO and NULL is answered to who has not proved the key. A connection that proves nothing for 5 s is
+ * closed, and when too many wait the oldest goes first, so that strangers can't lock the prime out.
  * - A call that fails the seal is logged, told so, and its connection closed.
  */
 #ifndef NFSCURVE_LOADGEN_CONTROL_SERVICE_H

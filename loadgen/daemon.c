@@ -31,7 +31,7 @@ struct campaign {
     struct {
         char *server, *export_path;
         uint16_t nfs_port, mount_port;
-    } *targets;
+    } * targets;
     uint32_t n_processes;
     uint32_t *process_targets;
     struct process_layout *layouts;
@@ -50,7 +50,7 @@ struct daemon {
     uint64_t ended_session; /* the last one that lost the lease, and why */
     char ended_why[256];
 
-    uint32_t serial; /* of the last phase; 0: none */
+    uint32_t serial;              /* of the last phase; 0: none */
     mono_t load_start, run_start; /* of the last LOAD, as intended */
     struct host_cpu cpu_at_begin;
     double host_cpu_percent;
@@ -183,8 +183,9 @@ static int campaign_create(const struct daemon *d, const struct daemon_config *c
     if (!c->name || !c->prime_host || !c->source_address || !c->machine_name)
         goto out;
     error = -EINVAL;
-    if (config->n_processes == 0 || config->n_targets == 0 || config->n_connections == 0 || config->n_connections > 64 ||
-        config->n_gids > 16 || config->timeout_ns < NS_PER_MS || config->timeout_ns > 3600 * NS_PER_S) {
+    if (config->n_processes == 0 || config->n_targets == 0 || config->n_connections == 0 ||
+        config->n_connections > 64 || config->n_gids > 16 || config->timeout_ns < NS_PER_MS ||
+        config->timeout_ns > 3600 * NS_PER_S) {
         snprintf(message, cap, "the configuration has no processes, no targets, or options out of range");
         goto out;
     }

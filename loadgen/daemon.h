@@ -6,11 +6,12 @@
  *            release, session closed, lease over     all done, stop
  *
  * - One session (an authenticated connection of a prime) holds the lease at a time; every call of it renews the lease.
- * - When the lease is over or the session ends, all load is stopped and every process is gone before anything else happens.
+ * - When the lease is over or the session ends, all load is stopped and every process is gone before anything else
+ * happens.
  * - Neutral types: XDR stops at control_service.c.
  *
- * Results: 0; -EBUSY another session holds it; -ENOLCK this session does not (any more); -EINVAL; -EACCES a target that may
- * not be driven; -ESRCH a process is dead; -ENOMEM and other errno of fork. The reason is in message.
+ * Results: 0; -EBUSY another session holds it; -ENOLCK this session does not (any more); -EINVAL; -EACCES a target that
+ * may not be driven; -ESRCH a process is dead; -ENOMEM and other errno of fork. The reason is in message.
  */
 #ifndef NFSCURVE_LOADGEN_DAEMON_H
 #define NFSCURVE_LOADGEN_DAEMON_H

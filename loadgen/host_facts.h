@@ -1,4 +1,5 @@
-/* host_facts.h - what a load generator says of its host: for the disclosure of a result, and for the generator's verdict.
+/* host_facts.h - what a load generator says of its host: for the disclosure of a result, and for the generator's
+ * verdict.
  *
  * Everything is read from /proc and /etc; what can't be read stays empty or 0 and is no error.
  */
@@ -27,8 +28,8 @@ struct host_cpu host_cpu_read(void);
 /* The same from the text of /proc/stat. */
 struct host_cpu host_cpu_parse(const char *stat_text);
 
-/* Percent of all CPUs busy between two readings, 0..100; 0 when no time has passed. Time stolen by a hypervisor is busy: it
- * was not there for us. */
+/* Percent of all CPUs busy between two readings, 0..100; 0 when no time has passed. Time stolen by a hypervisor is
+ * busy: it was not there for us. */
 double host_cpu_percent(struct host_cpu from, struct host_cpu to);
 
 #endif

@@ -66,7 +66,8 @@ static int serve(const struct loadgen_options *options, const uint8_t *key)
     signals[1] = evsignal_new(base, SIGINT, on_signal, base);
     if (!signals[0] || !signals[1] || event_add(signals[0], NULL) < 0 || event_add(signals[1], NULL) < 0)
         goto out;
-    if (control_service_listen(service, options->listen_address, options->listen_port, &port, message, sizeof(message)) != 0)
+    if (control_service_listen(service, options->listen_address, options->listen_port, &port, message,
+                               sizeof(message)) != 0)
         goto out;
     if (!key && !options_is_loopback(options->listen_address))
         log_warn("no key: whoever reaches %s port %u can make this host send load", options->listen_address, port);

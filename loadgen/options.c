@@ -68,10 +68,13 @@ static const struct row {
 } ROWS[] = {
     {"listen", "ADDR[:PORT]", set_listen, "a numeric address, an IPv6 address in brackets when a port follows",
      "where primes connect (127.0.0.1:7049); port 0 picks a free one"},
-    {"key-file", "FILE", set_key_file, "a file", "the shared key (nfscurve keygen FILE), mode 0600; only who has it is served"},
-    {"insecure-no-key", NULL, set_insecure, "", "listen on other than loopback without a key: whoever reaches the port can make this\n"
+    {"key-file", "FILE", set_key_file, "a file",
+     "the shared key (nfscurve keygen FILE), mode 0600; only who has it is served"},
+    {"insecure-no-key", NULL, set_insecure, "",
+     "listen on other than loopback without a key: whoever reaches the port can make this\n"
      "                          host send load anywhere"},
-    {"allow-target", "CIDR", add_target, "an address or range such as 10.1.0.0/16, without bits behind the prefix; at most 64",
+    {"allow-target", "CIDR", add_target,
+     "an address or range such as 10.1.0.0/16, without bits behind the prefix; at most 64",
      "servers that may be driven; may be repeated (any server)"},
     {"lease-s", "SECONDS", set_lease, "1 to 3600", "load stops by itself when the prime is silent for so long (10)"},
     {"ready-file", "FILE", set_ready_file, "a file", "written as JSON when the port is open: address, port, pid"},
@@ -81,7 +84,8 @@ static const struct row {
 
 static void print_help(void)
 {
-    printf("usage: nfscurve-loadgen [options]\n\nThe load-generating daemon: waits for a prime (nfscurve run), forks its processes and drives NFSv3\n"
+    printf("usage: nfscurve-loadgen [options]\n\nThe load-generating daemon: waits for a prime (nfscurve run), forks "
+           "its processes and drives NFSv3\n"
            "operations at the servers that the campaign names.\n\n");
     for (size_t i = 0; i < N_ROWS; i++) {
         char head[64];
@@ -139,7 +143,8 @@ enum options_result options_parse(int argc, char **argv, struct loadgen_options 
     struct option longs[N_ROWS + 3] = {0};
     int c, index;
 
-    *o = (struct loadgen_options){.listen_address = "127.0.0.1", .listen_port = DEFAULT_PORT, .lease_ns = DEFAULT_LEASE_S * NS_PER_S};
+    *o = (struct loadgen_options){
+        .listen_address = "127.0.0.1", .listen_port = DEFAULT_PORT, .lease_ns = DEFAULT_LEASE_S * NS_PER_S};
     for (size_t i = 0; i < N_ROWS; i++)
         longs[i] = (struct option){ROWS[i].name, ROWS[i].value ? required_argument : no_argument, NULL, 'r'};
     longs[N_ROWS] = (struct option){"help", no_argument, NULL, 'h'};
@@ -173,10 +178,11 @@ enum options_result options_parse(int argc, char **argv, struct loadgen_options 
         return OPTIONS_BAD;
     }
     if (!o->key_file && !o->is_insecure_allowed && !options_is_loopback(o->listen_address)) {
-        snprintf(message, cap,
-                 "--listen %s: without a key only this host may connect; give --key-file FILE (nfscurve keygen FILE makes "
-                 "one), or say --insecure-no-key",
-                 o->listen_address);
+        snprintf(
+            message, cap,
+            "--listen %s: without a key only this host may connect; give --key-file FILE (nfscurve keygen FILE makes "
+            "one), or say --insecure-no-key",
+            o->listen_address);
         return OPTIONS_BAD;
     }
     return OPTIONS_RUN;

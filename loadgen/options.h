@@ -10,8 +10,8 @@
 struct loadgen_options {
     char listen_address[64]; /* numeric */
     uint16_t listen_port;
-    const char *key_file;   /* NULL: none */
-    const char *ready_file; /* NULL: none */
+    const char *key_file;     /* NULL: none */
+    const char *ready_file;   /* NULL: none */
     bool is_insecure_allowed; /* --insecure-no-key */
     bool is_verbose;
     int64_t lease_ns;
@@ -26,7 +26,8 @@ enum options_result {
 
 enum options_result options_parse(int argc, char **argv, struct loadgen_options *options, char *message, size_t cap);
 
-/* "ADDR", "ADDR:PORT", "[ADDR]:PORT" with a numeric address. 0 or -EINVAL; the port stays as it was when none is given. */
+/* "ADDR", "ADDR:PORT", "[ADDR]:PORT" with a numeric address. 0 or -EINVAL; the port stays as it was when none is given.
+ */
 int options_parse_listen(const char *text, char address[static 64], uint16_t *port);
 
 /* Whether only this host can reach it. */

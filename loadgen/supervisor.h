@@ -32,8 +32,9 @@ struct supervisor_options {
     void *arg;
 };
 
-/* Forks n processes. Of setups[i] the fields process, shared, intervals and command_fd are filled in here; what its pointers
- * point to is borrowed until supervisor_destroy(). NULL with a message when memory or processes are short; nothing is left then. */
+/* Forks n processes. Of setups[i] the fields process, shared, intervals and command_fd are filled in here; what its
+ * pointers point to is borrowed until supervisor_destroy(). NULL with a message when memory or processes are short;
+ * nothing is left then. */
 struct supervisor *supervisor_create(struct event_base *base, const struct supervisor_options *options,
                                      const struct process_setup *setups, uint32_t n, char *message, size_t cap);
 
