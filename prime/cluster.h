@@ -97,7 +97,8 @@ struct cluster_events {
     /* The step that was begun last has ended: 0, or -errno with a message naming load generator, process and remedy. */
     void (*on_step)(struct cluster *cluster, int error, const char *message, void *arg);
     void (*on_progress)(struct cluster *cluster, const struct cluster_progress *progress, void *arg);
-    void (*on_lost)(struct cluster *cluster, uint32_t loadgen, const char *reason, void *arg);
+    /* process: the one that died, by number on its load generator; -1: the whole load generator. Before the step's on_step. */
+    void (*on_lost)(struct cluster *cluster, uint32_t loadgen, int32_t process, const char *reason, void *arg);
 };
 
 /* key: NULL, or 32 bytes of the shared key. NULL when memory is short. Hosts are copied. */
