@@ -57,7 +57,8 @@ static void log_v(enum log_level level, const char *fmt, va_list args)
     static const char *const words[] = {"error: ", "warning: ", "", "debug: "};
     char line[LOG_LINE_MAX], when[25];
 
-    if (level > sink.level)
+    bool is_for_file = sink.fd >= 0 && (level <= sink.level || level <= LOG_LEVEL_INFO);
+    if (level > sink.level && !is_for_file)
         return;
     wall_format(wall_now(), when);
     int head = snprintf(line, sizeof line, "%s %s: %s", when, sink.program, words[level]);
@@ -74,8 +75,9 @@ static void log_v(enum log_level level, const char *fmt, va_list args)
         if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
             line[i] = ' ';
     line[end++] = '\n';
-    write_line(STDERR_FILENO, line, end);
-    if (sink.fd >= 0)
+    if (level <= sink.level)
+        write_line(STDERR_FILENO, line, end);
+    if (is_for_file)
         write_line(sink.fd, line, end);
 }
 

@@ -1,0 +1,130 @@
+/* main.c - nfscurve: everything a person types. One table row a command: dispatch, help and the list of commands come
+ * from it. */
+#include "commands.h"
+#include "exit_status.h"
+#include "log.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary; /* one line for the list */
+    const char *usage;
+    const char *text; /* the rest of `nfscurve help NAME` */
+};
+
+static int cmd_help(int argc, char **argv);
+
+static const struct command commands[] = {
+    {"run", cmd_run, "measure a campaign point by point, and draw its curve",
+     "nfscurve run CAMPAIGN.json [--out DIR] [--set KEY=VALUE]... [--quiet]\n"
+     "       nfscurve run [CAMPAIGN.json] --resume DIR",
+     "Connects to every load generator, makes the fileset, and measures each requested load from low to high. Every "
+     "point is\n"
+     "on disk before the next one starts. At the end the run directory holds result.json, report.html, curve.svg, "
+     "curve.csv\n"
+     "and sfssum; the curve is drawn here as well.\n"
+     "\n"
+     "  --out DIR        the run directory; default runs/NAME-DATE-TIME\n"
+     "  --set KEY=VALUE  change a key of the campaign, e.g. --set run_s=60 or --set targets[0].server=10.0.0.7\n"
+     "  --resume DIR     go on with an earlier run at the first point that it did not finish; the campaign must be the "
+     "same\n"
+     "  --quiet          no progress\n"
+     "\n"
+     "Ctrl-C stops the load within a second and keeps everything measured (exit status 130); --resume goes on from "
+     "there.\n"},
+    {"plan", cmd_plan, "print what a campaign will do, without touching anything",
+     "nfscurve plan CAMPAIGN.json [--set KEY=VALUE]... [--json]",
+     "Checks the campaign and prints its layout: points, files, bytes and memory at each load, which load generator\n"
+     "drives which target, and what every process will do at the last point.\n"
+     "\n"
+     "  --set KEY=VALUE  change a key, e.g. --set run_s=60 or --set targets[0].server=10.0.0.7\n"
+     "  --json           the same for programs, with every point and process\n"},
+    {"validate", cmd_validate, "check that a server answers as RFC 1813 says, without load",
+     "nfscurve validate CAMPAIGN.json [--level 1|2|3] [--set KEY=VALUE]...",
+     "Every load generator checks its targets: level 1 that each op works, level 2 attributes, sizes, times, directory "
+     "contents,\n"
+     "cookies and verifiers, level 3 (the default) data as well. Exit status 0 when no rule is broken, 1 when one is; "
+     "each\n"
+     "broken rule is named with the op, what was expected and what came.\n"},
+    {"keygen", cmd_keygen, "make the key that load generators ask for", "nfscurve keygen FILE",
+     "Writes 32 random bytes that only you can read. Give the file to every load generator (nfscurve-loadgen "
+     "--key-file FILE)\n"
+     "and name it in the campaign: \"control\": {\"key_file\": \"FILE\"}. An existing file is never overwritten.\n"},
+    {"help", cmd_help, "explain a command", "nfscurve help [COMMAND]", ""},
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+static void print_commands(FILE *out)
+{
+    fprintf(out, "nfscurve measures an NFSv3 server: operations per second against response time, point by point.\n"
+                 "\n"
+                 "usage: nfscurve COMMAND ...\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n"
+                 "nfscurve help COMMAND explains one. Start with: nfscurve plan configs/campaigns/demo.json\n"
+                 "\n"
+                 "exit status: 0 valid result, 1 ran but invalid, 2 usage or configuration (nothing was started),\n"
+                 "             3 could not run (server or load generator not reachable), 130 interrupted (finished "
+                 "points are kept)\n");
+}
+
+void command_print_help(const char *name, void *file)
+{
+    const struct command *command = find_command(name);
+    if (command == NULL)
+        print_commands(file);
+    else
+        fprintf(file, "usage: %s\n\n%s%s", command->usage, command->text, command->text[0] ? "" : command->summary);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    if (argc > 1 && find_command(argv[1]) == NULL) {
+        fprintf(stderr, "nfscurve help: there is no command \"%s\"\n", argv[1]);
+        return EXIT_STATUS_USAGE;
+    }
+    command_print_help(argc > 1 ? argv[1] : "", stdout);
+    return EXIT_STATUS_VALID;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    log_init("nfscurve", LOG_LEVEL_WARN);
+    if (argc < 2) {
+        print_commands(stderr);
+        return EXIT_STATUS_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_commands(stdout);
+        return EXIT_STATUS_VALID;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("nfscurve %s\n", NFSCURVE_VERSION);
+        return EXIT_STATUS_VALID;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (command == NULL) {
+        fprintf(stderr, "nfscurve: there is no command \"%s\"; nfscurve help lists them\n", argv[1]);
+        return EXIT_STATUS_USAGE;
+    }
+    int status = command->run(argc - 1, argv + 1);
+    if (fflush(stdout) != 0 && status == EXIT_STATUS_VALID)
+        status = EXIT_STATUS_COULD_NOT_RUN;
+    return status;
+}
