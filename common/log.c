@@ -52,7 +52,7 @@ static void write_line(int fd, const char *line, size_t n)
     }
 }
 
-static void log_v(enum log_level level, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void log_v(enum log_level level, const char *fmt, va_list args)
 {
     static const char *const words[] = {"error: ", "warning: ", "", "debug: "};
     char line[LOG_LINE_MAX], when[25];

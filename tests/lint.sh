@@ -29,7 +29,7 @@ check_format() { printf '%s\n' "${sources[@]}" "${headers[@]}" | xargs clang-for
 # Tests are compiled with every warning by check_clang; clang-tidy reads the programs. Generated XDR is nobody's source.
 check_tidy() {
     CC=clang configured build-clang --buildtype=debugoptimized && ninja -C build-clang -j "$jobs" --quiet || return
-    git ls-files '*.c' ':!tests' | xargs -P "$jobs" -n 4 clang-tidy -p build-clang --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
+    git ls-files '*.c' ':!tests' | xargs -P "$jobs" -n 1 clang-tidy -p build-clang --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
 }
 
 check_cppcheck() {
@@ -37,7 +37,7 @@ check_cppcheck() {
         --suppress=missingInclude --suppress=unknownMacro --error-exitcode=1 -D_GNU_SOURCE -I common -I rpcgen -I results -I loadgen -I target -I prime
 }
 
-check_shell() { git ls-files | while read -r f; do head -n1 "$f" 2>/dev/null | grep -aqE '^#!.*\b(sh|bash)\b' && echo "$f"; done | xargs shellcheck; }
+check_shell() { git grep -lIE '^#!.*\b(sh|bash)$' -- . | xargs shellcheck; }
 
 [ $# -gt 0 ] || set -- "${checks[@]}"
 failed=0
