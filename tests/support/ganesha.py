@@ -1,12 +1,15 @@
 """nfs-ganesha on a temporary directory, in a network and mount namespace of its own, with an rpcbind of its own.
 
 ganesha must register with rpcbind or it exits, and rpcbind wants port 111 and /run/rpcbind.sock: inside a namespace both are free. With loopback alone
-ganesha finds no address to bind to (AI_ADDRCONFIG), so the namespace needs a device with an address.
+ganesha finds no address to bind to (AI_ADDRCONFIG), so the namespace needs a device with an address. It reads /etc/mtab, which a minimal Debian lacks: the
+namespace gets a copy of /etc with one. Its VFS layer exports no tmpfs, so the directory lies elsewhere when the test's own is one.
 """
 
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,19 @@ EXPORT {{ Export_Id = 2; Path = {path}; Pseudo = {path}; Access_Type = {access};
   PrivilegedPort = false; FSAL {{ Name = {fsal}; }} }}
 LOG {{ Default_Log_Level = EVENT; }}
 """
+
+
+# Into the namespace only: a copy of /etc, on the namespace's own /run, with the link that Debian's full installation has.
+_MTAB = "test -e /etc/mtab || { cp -a /etc /run/etc && ln -s /proc/self/mounts /run/etc/mtab && mount --bind /run/etc /etc; }"
+
+
+def _directory_for_export(directory):
+    """A new directory that ganesha's VFS layer can export, and how to remove it."""
+    for parent in (directory, Path("/var/tmp"), Path(__file__).resolve().parents[2] / "build"):
+        done = subprocess.run(["stat", "-f", "-c", "%T", parent], stdout=subprocess.PIPE, text=True)
+        if done.returncode == 0 and done.stdout.strip() not in ("tmpfs", "overlayfs", "ramfs"):
+            return Path(tempfile.mkdtemp(prefix="ganesha-export-", dir=parent))
+    pytest.skip("no file system here that nfs-ganesha's VFS layer can export (tmpfs and overlays it can't)")
 
 
 class Ganesha:
@@ -40,8 +56,8 @@ class Ganesha:
         self.enter = self.host.enter
         self.address = self.host.address
         self.nfs_port, self.mount_port = self.NFS_PORT, self.MOUNT_PORT
-        self.export_dir = self.directory / "ganesha-export"
-        self.export_dir.mkdir()
+        self.host.run("sh", "-c", _MTAB)
+        self.export_dir = _directory_for_export(self.directory)
         self.export = str(self.export_dir) if fsal == "VFS" else "/mem"
         config = self.directory / "ganesha.conf"
         config.write_text(_CONFIG.format(nfs_port=self.nfs_port, mount_port=self.mount_port, address=self.address, path=self.export, access=access, fsal=fsal))
@@ -54,7 +70,11 @@ class Ganesha:
 
         def up():
             assert self._runs(self.server), f"ganesha.nfsd ended: {self.server.err}{log.read_text() if log.exists() else ''}"
-            return log.exists() and "NFS SERVER INITIALIZED" in log.read_text(errors="replace")
+            text = log.read_text(errors="replace") if log.exists() else ""
+            refused = re.search(r"vfs_create_export .*", text)
+            if refused:
+                pytest.skip(f"nfs-ganesha can't export {self.export}: {refused.group(0)}")
+            return "NFS SERVER INITIALIZED" in text
 
         wait_for(up, 20, "nfs-ganesha")
 
@@ -79,5 +99,6 @@ class Ganesha:
     def stop(self):
         self.server.stop(10)
         self.rpcbind.stop()
+        shutil.rmtree(self.export_dir, ignore_errors=True)
         if self.owns_host:
             self.host.stop()
