@@ -209,6 +209,7 @@ def ganesha(nothing_is_left_behind, run_dir):
         directory = run_dir / f"ganesha-{len(started)}"
         directory.mkdir()
         started.append(Ganesha(directory, **options))
+        started[-1].start()
         return started[-1]
 
     yield make

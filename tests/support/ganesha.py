@@ -44,29 +44,35 @@ class Ganesha:
     NFS_PORT, MOUNT_PORT = 2049, 20048
 
     def __init__(self, directory, fsal="VFS", access="RW", host=None):
+        self.directory, self.fsal, self.access = Path(directory), fsal, access
+        self.host, self.owns_host = host, host is None
+        self.nfs_port, self.mount_port = self.NFS_PORT, self.MOUNT_PORT
+        self.rpcbind = self.server = self.export_dir = None
+
+    def start(self):
+        """Up and serving; skips the test where it can't be. stop() is right after any outcome."""
         for program in ("ganesha.nfsd", "rpcbind"):
             if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
                 pytest.skip(f"{program} is not installed")
         reason = netns.why_not()
         if reason:
             pytest.skip(f"nfs-ganesha needs a namespace: {reason}")
-        self.directory = Path(directory)
-        self.owns_host = host is None
-        self.host = host or self._lone_host()
-        self.enter = self.host.enter
-        self.address = self.host.address
-        self.nfs_port, self.mount_port = self.NFS_PORT, self.MOUNT_PORT
+        if self.owns_host:
+            self.host = netns.Namespace("ganesha", self.directory)
+            self.host.run("sh", "-c", "ip link add eth0 type veth peer name eth1 && ip link set eth0 up && ip link set eth1 up && ip addr add 10.77.1.1/24 dev eth0")
+            self.host.address = "10.77.1.1"
+        self.enter, self.address = self.host.enter, self.host.address
         self.host.run("sh", "-c", _MTAB)
         self.export_dir = _directory_for_export(self.directory)
-        self.export = str(self.export_dir) if fsal == "VFS" else "/mem"
+        self.export = str(self.export_dir) if self.fsal == "VFS" else "/mem"
         config = self.directory / "ganesha.conf"
-        config.write_text(_CONFIG.format(nfs_port=self.nfs_port, mount_port=self.mount_port, address=self.address, path=self.export, access=access, fsal=fsal))
+        config.write_text(_CONFIG.format(nfs_port=self.nfs_port, mount_port=self.mount_port, address=self.address, path=self.export, access=self.access, fsal=self.fsal))
         log = self.directory / "ganesha.log"
-        self.rpcbind = Program(["rpcbind", "-w", "-f"], directory, prefix=self.enter)
+        self.rpcbind = Program(["rpcbind", "-w", "-f"], self.directory, prefix=self.enter)
         wait_for(lambda: self._runs(self.rpcbind) and self._answers("/run/rpcbind.sock"), 10, "rpcbind")
         # The paths must be absolute: ganesha changes to /. -F: stays in the foreground, so that its pid is ours.
         self.host.run("mkdir", "-p", "/run/ganesha", "/var/run/ganesha")
-        self.server = Program(["ganesha.nfsd", "-F", "-f", config, "-L", log, "-p", self.directory / "ganesha.pid"], directory, prefix=self.enter)
+        self.server = Program(["ganesha.nfsd", "-F", "-f", config, "-L", log, "-p", self.directory / "ganesha.pid"], self.directory, prefix=self.enter)
 
         def up():
             assert self._runs(self.server), f"ganesha.nfsd ended: {self.server.err}{log.read_text() if log.exists() else ''}"
@@ -77,12 +83,6 @@ class Ganesha:
             return "NFS SERVER INITIALIZED" in text
 
         wait_for(up, 20, "nfs-ganesha")
-
-    def _lone_host(self):
-        host = netns.Namespace("ganesha", self.directory)
-        host.run("sh", "-c", "ip link add eth0 type veth peer name eth1 && ip link set eth0 up && ip link set eth1 up && ip addr add 10.77.1.1/24 dev eth0")
-        host.address = "10.77.1.1"
-        return host
 
     @staticmethod
     def _runs(program):
@@ -97,8 +97,10 @@ class Ganesha:
         return {"name": name, "server": self.address, "export": self.export, "nfs_port": self.nfs_port if ports else 0, "mount_port": self.mount_port if ports else 0}
 
     def stop(self):
-        self.server.stop(10)
-        self.rpcbind.stop()
-        shutil.rmtree(self.export_dir, ignore_errors=True)
-        if self.owns_host:
+        for program, timeout_s in ((self.server, 10), (self.rpcbind, 5)):
+            if program:
+                program.stop(timeout_s)
+        if self.export_dir:
+            shutil.rmtree(self.export_dir, ignore_errors=True)
+        if self.owns_host and self.host:
             self.host.stop()

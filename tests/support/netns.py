@@ -46,7 +46,7 @@ class Namespace:
         self.holder = Program(["sh", "-c", _HOLD, "sh", name, flag], self.directory, f"host-{name}", prefix=["unshare", "--net", "--mount", "--uts"])
 
         def held():
-            if not self.holder.running:
+            if not self.holder.running:  # nothing to stop then
                 pytest.skip(f"network namespaces can't be made here: {self.holder.err.strip()}")
             return flag.exists()
 
