@@ -2,8 +2,8 @@
  *
  * Values are nanoseconds. The bucket layout is HdrHistogram's with lowest discernible value 1 and two significant
  * digits (256 sub-buckets, of which the upper 128 are used from the second octave on), so a bucket is at most 1/128 =
- * 0.78 % wide from 256 ns up, and below that every value has its own bucket. The range ends at 100 s; what does not fit is counted in
- * n_beyond, never dropped. count, sum, sum of squares, min and max are exact whatever the buckets are.
+ * 0.78 % wide from 256 ns up, and below that every value has its own bucket. The range ends at 100 s; what does not fit
+ * is counted in n_beyond, never dropped. count, sum, sum of squares, min and max are exact whatever the buckets are.
  *
  * Merging is addition of integers: any order and any grouping gives the same bits as recording into one histogram.
  */
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB_BUCKETS 256u
-#define HISTOGRAM_BUCKETS 3968u /* (30 + 1) * 128: covers values below 256 << 29, more than 100 s */
-#define HISTOGRAM_MAX_NS INT64_C(100000000000)
+#define HISTOGRAM_BUCKETS     3968u /* (30 + 1) * 128: covers values below 256 << 29, more than 100 s */
+#define HISTOGRAM_MAX_NS      INT64_C(100000000000)
 
 struct histogram {
     uint64_t count;    /* all recorded values, n_beyond included */
@@ -43,8 +43,8 @@ int64_t histogram_percentile_ns(const struct histogram *h, double p);
 double histogram_mean_ns(const struct histogram *h);   /* 0 when empty */
 double histogram_stddev_ns(const struct histogram *h); /* sample standard deviation (n-1); 0 when count < 2 */
 
-unsigned histogram_index(int64_t value_ns);              /* value in [0, HISTOGRAM_MAX_NS] */
-int64_t histogram_bucket_low_ns(unsigned index);         /* lowest value of the bucket */
-int64_t histogram_bucket_high_ns(unsigned index);        /* highest value of the bucket, inclusive */
+unsigned histogram_index(int64_t value_ns);       /* value in [0, HISTOGRAM_MAX_NS] */
+int64_t histogram_bucket_low_ns(unsigned index);  /* lowest value of the bucket */
+int64_t histogram_bucket_high_ns(unsigned index); /* highest value of the bucket, inclusive */
 
 #endif

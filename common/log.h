@@ -1,7 +1,7 @@
 /* log.h - one line per event, on stderr and optionally in a file; wall time as a label.
  *
- * Log once, where the context is known: "loadgen lg2 process 3: LOOKUP xid 0x1f: no reply for 60 s". Untrusted text must be passed
- * through log_quote() first.
+ * Log once, where the context is known: "loadgen lg2 process 3: LOOKUP xid 0x1f: no reply for 60 s". Untrusted text
+ * must be passed through log_quote() first.
  */
 #ifndef NFSCURVE_COMMON_LOG_H
 #define NFSCURVE_COMMON_LOG_H
@@ -21,7 +21,8 @@ void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Copies n bytes of untrusted text into out[cap] with control characters and invalid UTF-8 escaped as \xNN; always terminated. Returns out. */
+/* Copies n bytes of untrusted text into out[cap] with control characters and invalid UTF-8 escaped as \xNN; always
+ * terminated. Returns out. */
 char *log_quote(char *out, size_t cap, const char *text, size_t n);
 
 #endif

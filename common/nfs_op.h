@@ -45,13 +45,15 @@ enum op_class {
 /* Lower-case name as used in configuration keys and results: "lookup", "readdirplus". */
 const char *nfs_op_name(enum nfs_op op);
 
-/* 0 and *op, or -EINVAL. Case-insensitive; also the spellings of SFS mix files and of nfsstat ("fsstat", "rdirplus", ...). */
+/* 0 and *op, or -EINVAL. Case-insensitive; also the spellings of SFS mix files and of nfsstat ("fsstat", "rdirplus",
+ * ...). */
 int nfs_op_parse(const char *name, enum nfs_op *op);
 
 enum op_class nfs_op_class(enum nfs_op op);
 const char *op_class_name(enum op_class c);
 
-/* nfsstat3 (RFC 1813 2.6) as a dense index, for counters: 0 = NFS3_OK, the last index = any value the RFC does not know. */
+/* nfsstat3 (RFC 1813 2.6) as a dense index, for counters: 0 = NFS3_OK, the last index = any value the RFC does not
+ * know. */
 #define NFS_STATUS_COUNT 32
 unsigned nfs_status_index(uint32_t status);
 uint32_t nfs_status_value(unsigned index); /* UINT32_MAX for the last index */

@@ -4,7 +4,8 @@
  *
  * Only integers and histograms: any order of merging gives the same bits. No averages are ever merged.
  *
- * An *op* is counted as the workload counts (counting: logical = the request; physical = every RPC); both counts are kept.
+ * An *op* is counted as the workload counts (counting: logical = the request; physical = every RPC); both counts are
+ * kept.
  */
 #ifndef NFSCURVE_COMMON_TALLY_H
 #define NFSCURVE_COMMON_TALLY_H
@@ -16,12 +17,12 @@
 
 /* What became of one operation. Only OP_OK is a good op. What the server did is data, never dropped. */
 enum op_outcome {
-    OP_OK,          /* decoded, and NFS3_OK or the NOENT that was asked for */
-    OP_NFS_ERROR,   /* a status that was not asked for */
-    OP_RPC_ERROR,   /* RPC rejected it, the connection broke, or the call could not be sent */
-    OP_TIMEOUT,     /* no reply within timeout_s */
-    OP_MALFORMED,   /* a reply that does not decode within its bounds */
-    OP_WRONG,       /* decoded, NFS3_OK, and yet not right: see enum anomaly */
+    OP_OK,        /* decoded, and NFS3_OK or the NOENT that was asked for */
+    OP_NFS_ERROR, /* a status that was not asked for */
+    OP_RPC_ERROR, /* RPC rejected it, the connection broke, or the call could not be sent */
+    OP_TIMEOUT,   /* no reply within timeout_s */
+    OP_MALFORMED, /* a reply that does not decode within its bounds */
+    OP_WRONG,     /* decoded, NFS3_OK, and yet not right: see enum anomaly */
     OP_OUTCOME_COUNT
 };
 
@@ -46,18 +47,19 @@ const char *op_outcome_name(enum op_outcome o);
 const char *anomaly_name(enum anomaly a); /* "verifier_changed": the key in results */
 
 struct op_tally {
-    struct histogram from_due;  /* good ops as the workload counts them: done - due */
-    struct histogram from_sent; /* the same ops: done - sent */
-    struct histogram rpc;       /* every good RPC of this procedure from its own send: what a capture shows */
-    uint64_t n_logical;         /* good requests */
-    uint64_t n_physical;        /* good RPCs */
-    uint64_t n_outcome[OP_OUTCOME_COUNT];   /* RPCs by outcome */
-    uint64_t n_status[NFS_STATUS_COUNT];    /* RPCs by NFS status index, NFS3_OK and expected NOENT included */
+    struct histogram from_due;            /* good ops as the workload counts them: done - due */
+    struct histogram from_sent;           /* the same ops: done - sent */
+    struct histogram rpc;                 /* every good RPC of this procedure from its own send: what a capture shows */
+    uint64_t n_logical;                   /* good requests */
+    uint64_t n_physical;                  /* good RPCs */
+    uint64_t n_outcome[OP_OUTCOME_COUNT]; /* RPCs by outcome */
+    uint64_t n_status[NFS_STATUS_COUNT];  /* RPCs by NFS status index, NFS3_OK and expected NOENT included */
 };
 
 /* How the generator itself did: from these comes the verdict "generator-limited". */
 struct generator_tally {
-    struct histogram lateness; /* wake-up lateness: op issued - op due, for ops that had a free slot at their due time */
+    struct histogram
+        lateness; /* wake-up lateness: op issued - op due, for ops that had a free slot at their due time */
     struct histogram send_wait; /* sent - started: own send queue */
     uint64_t n_due;             /* ops that fell due */
     uint64_t n_waited_for_slot; /* due ops that found no free slot (the server's or the concurrency limit's doing) */
@@ -77,7 +79,8 @@ struct tally {
 
 void tally_init(struct tally *t);
 
-/* dst += src, exactly. run_ns: the maximum; everything else: sums and histogram merges. Returns samples beyond the histograms' range. */
+/* dst += src, exactly. run_ns: the maximum; everything else: sums and histogram merges. Returns samples beyond the
+ * histograms' range. */
 uint64_t tally_merge(struct tally *dst, const struct tally *src);
 
 /* Good ops as counted: logical or physical. */
