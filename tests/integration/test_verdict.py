@@ -64,7 +64,7 @@ def test_more_than_it_can_send_is_generator_limited(target, loadgen, campaign, s
     os.sched_setaffinity(server.pid, {cpus[1]})
     generator = loadgen()
     os.sched_setaffinity(generator.pid, {cpus[0]})
-    config = small_campaign(server.spec(), [1000000], processes_per_loadgen=1, run_s=3, pacing="open", max_outstanding=100000, fileset_mb_per_op=0.0001, mix_percent={"getattr": 100},
+    config = small_campaign(server.spec(), [1000000], processes_per_loadgen=1, run_s=3, pacing="open", max_outstanding=100000, fileset_mb_per_op=0.0001, op_mix_percent={"getattr": 100},
                             loadgens=[{"host": "127.0.0.1", "port": generator.port}])
     outcome = campaign(config)
     assert outcome.status == 1, outcome

@@ -37,7 +37,7 @@ def test_from_sent_agrees_with_tshark(target, capture, campaign, small_campaign,
     for _ in range(ATTEMPTS):
         server = target("--latency", latency)
         wire = capture(server.port)
-        outcome = campaign(small_campaign(server.spec(), [load], mix_percent=MIX, processes_per_loadgen=4, warmup_s=1, run_s=RUN_S))
+        outcome = campaign(small_campaign(server.spec(), [load], op_mix_percent=MIX, processes_per_loadgen=4, warmup_s=1, run_s=RUN_S))
         assert outcome.status == 0, outcome
         figures = compare(outcome, wire.calls())
         server.stop()
