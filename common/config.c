@@ -56,7 +56,7 @@ const char *config_did_you_mean(const char *word, const char *const *words, size
         size_t d = distance(word, length, words[i], other);
         /* A key without its unit, or with another one: "run" or "run_ms" for "run_s". */
         size_t stem = strcspn(words[i], "_");
-        if (d >= best_distance && (length == stem || word[stem] == '_') && length >= stem && stem > 2 &&
+        if (d >= best_distance && length >= stem && (length == stem || word[stem] == '_') && stem > 2 &&
             strncmp(word, words[i], stem) == 0 && !best)
             d = best_distance - 1;
         if (d < best_distance && d < length) {
