@@ -22,9 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_MAX_BYTES (NFS3_TRANSFER_MAX + 4096)
-#define QUEUE_MAX_BYTES                                                                                                \
-    (64u << 20) /* calls are bounded by the callers' windows; replies must be read whatever waits to be sent */
+#define RECORD_MAX_BYTES    (NFS3_TRANSFER_MAX + 4096)
 #define READ_BUFFER_BYTES   65536
 #define TABLE_INITIAL_SLOTS 64
 
@@ -160,9 +158,8 @@ static void native_close(void *wire)
 static int native_open(struct nfs3_link *link, int fd, void **wire, const char **why)
 {
     static const struct rpc_conn_handlers handlers = {.on_record = on_record, .on_close = on_close};
-    static const struct rpc_conn_limits limits = {.max_record_bytes = RECORD_MAX_BYTES,
-                                                  .max_queued_bytes = QUEUE_MAX_BYTES,
-                                                  .read_buffer_bytes = READ_BUFFER_BYTES};
+    static const struct rpc_conn_limits limits = {
+        .max_record_bytes = RECORD_MAX_BYTES, .max_queued_bytes = SIZE_MAX, .read_buffer_bytes = READ_BUFFER_BYTES};
     static uint32_t n_opened;
     struct wire *w = calloc(1, sizeof *w);
     if (w) {

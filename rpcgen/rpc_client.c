@@ -238,7 +238,7 @@ static int use_socket(struct rpc_client *c, int fd)
 {
     static const struct rpc_conn_handlers handlers = {.on_record = on_record, .on_close = on_conn_close};
     struct rpc_conn_limits limits = {
-        .max_record_bytes = c->max_record_bytes, .max_queued_bytes = 4u << 20, .read_buffer_bytes = 16384};
+        .max_record_bytes = c->max_record_bytes, .max_queued_bytes = SIZE_MAX, .read_buffer_bytes = 16384};
     c->conn = rpc_conn_create(c->base, fd, &limits, &handlers, c);
     if (c->conn)
         return 0;
