@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "exit_status.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,10 @@ int campaign_args_load(const struct campaign_args *args, struct campaign_config 
     struct config_errors errors;
     config_errors_init(&errors);
     int status = 0;
-    if (campaign_config_load(args->campaign, args->assignments, args->n_assignments, c, &errors) != 0) {
+    int rc = campaign_config_load(args->campaign, args->assignments, args->n_assignments, c, &errors);
+    if (rc == -ENOENT)
+        fprintf(stderr, "nfscurve: a campaign file is needed; configs/campaigns holds examples\n");
+    if (rc != 0) {
         status = print_errors(&errors, args->campaign);
         goto out;
     }

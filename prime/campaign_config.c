@@ -620,18 +620,6 @@ static json_t *dump_disclosure(const void *field)
 
 /* ---- workload: a preset, a file or an object, with overrides beside it ---- */
 
-/* Keys of the workload that a campaign may set beside "workload"; name and description stay the workload's own. */
-static json_t *workload_overrides(const json_t *root)
-{
-    json_t *out = json_object();
-    for (const char *const *key = workload_keys(); *key != NULL; key++) {
-        json_t *value = json_object_get(root, *key);
-        if (value != NULL && strcmp(*key, "name") != 0 && strcmp(*key, "description") != 0)
-            json_object_set(out, *key, value);
-    }
-    return out;
-}
-
 static void parse_workload(const struct config_ctx *ctx, const json_t *value, void *field)
 {
     struct campaign_config *c = field;
@@ -640,20 +628,15 @@ static void parse_workload(const struct config_ctx *ctx, const json_t *value, vo
                         "is required: a preset (\"sfs2008\", \"sfs3\"), the name of a workload file, or an object");
         return;
     }
-    json_t *overrides = workload_overrides(ctx->src->root);
-    int rc = workload_resolve(ctx->src, value, overrides, &c->workload, ctx->errors);
-    json_decref(overrides);
-    if (rc != 0 || is_empty(c->workload.name))
+    if (workload_resolve(ctx->src, value, ctx->src->root, &c->workload, ctx->errors) != 0)
         return;
 
     /* What was published under the same name is what the result is compared with; a name of one's own has no such
-     * thing. */
+     * thing.
+     */
     struct config_errors unused;
     config_errors_init(&unused);
-    json_t *name = json_string(c->workload.name);
-    c->has_preset = strchr(c->workload.name, '/') == NULL && name != NULL &&
-                    workload_resolve(ctx->src, name, NULL, &c->preset, &unused) == 0;
-    json_decref(name);
+    c->has_preset = workload_load_preset(c->workload.name, &c->preset, &unused) == 0;
     config_errors_fini(&unused);
 }
 

@@ -14,31 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size table is a fixed cycle of this many files (sfs-facts section 3). */
-#define SIZE_CYCLE 100u
-
-/* From so many cycles a process on, slices are cut at whole cycles: file j of a process then has the same size at every
- * load, so that a fileset is topped up rather than resized, and slices differ by no more than 1 %. */
+/* From so many size cycles (workload.h) a process on, slices are cut at whole cycles: file j of a process then has the
+ * same size at every load, so that a fileset is topped up rather than resized, and slices differ by no more than 1 %.
+ */
 #define WHOLE_CYCLES_FROM 100u
-
-/* Bytes of files [first, first + n), exactly. */
-static uint64_t slice_bytes(const struct workload *w, uint64_t first, uint64_t n)
-{
-    if (w->file_size_kind == FILE_SIZE_FIXED)
-        return n * w->file_size_bytes;
-    uint64_t sum = 0;
-    if (w->file_size_kind == FILE_SIZE_TABLE) {
-        uint64_t cycle = 0;
-        for (uint64_t i = 0; i < SIZE_CYCLE; i++)
-            cycle += workload_file_bytes(w, i);
-        sum = n / SIZE_CYCLE * cycle;
-        first += n / SIZE_CYCLE * SIZE_CYCLE;
-        n %= SIZE_CYCLE;
-    }
-    for (uint64_t i = first; i < first + n; i++)
-        sum += workload_file_bytes(w, i);
-    return sum;
-}
 
 /* a * b / c without overflow. */
 static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
@@ -47,26 +26,19 @@ static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /* First file of process p: p/P of the file space, at a whole cycle when there are enough of them. */
-static uint64_t slice_start(uint64_t n_files, uint64_t p, uint64_t n_processes)
+static uint64_t slice_start(const struct workload *w, uint64_t n_files, uint64_t p, uint64_t n_processes)
 {
     if (p == n_processes)
         return n_files;
-    uint64_t unit = n_files / n_processes >= SIZE_CYCLE * WHOLE_CYCLES_FROM ? SIZE_CYCLE : 1;
+    uint64_t unit = n_files / n_processes >= (uint64_t)w->n_cycle * WHOLE_CYCLES_FROM ? w->n_cycle : 1;
     return mul_div(n_files / unit, p, n_processes) * unit;
 }
 
 static uint64_t working_set_bytes(const struct workload *w, uint64_t n_ws, uint64_t n_files)
 {
-    if (w->file_size_kind == FILE_SIZE_FIXED)
-        return n_ws * w->file_size_bytes;
-    uint64_t cycle[SIZE_CYCLE], sum = 0;
-    for (uint64_t i = 0; i < SIZE_CYCLE; i++)
-        cycle[i] = workload_file_bytes(w, i);
-    bool is_cyclic = w->file_size_kind == FILE_SIZE_TABLE;
-    for (uint64_t i = 0; i < n_ws; i++) {
-        uint64_t file = layout_working_set_file(n_files, n_ws, i);
-        sum += is_cyclic ? cycle[file % SIZE_CYCLE] : workload_file_bytes(w, file);
-    }
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < n_ws; i++)
+        sum += workload_file_bytes(w, layout_working_set_file(n_files, n_ws, i));
     return sum;
 }
 
@@ -80,9 +52,9 @@ static uint64_t process_seed(uint64_t campaign_seed, uint32_t loadgen, uint32_t 
 static void fill_process(const struct workload *w, uint32_t p, uint32_t n_processes, struct process_layout *l)
 {
     l->process = p;
-    l->first_file = slice_start(l->lg_n_files, p, n_processes);
-    l->n_files = slice_start(l->lg_n_files, p + 1u, n_processes) - l->first_file;
-    l->file_bytes = slice_bytes(w, l->first_file, l->n_files);
+    l->first_file = slice_start(w, l->lg_n_files, p, n_processes);
+    l->n_files = slice_start(w, l->lg_n_files, p + 1u, n_processes) - l->first_file;
+    l->file_bytes = workload_range_bytes(w, l->first_file, l->n_files);
     l->first_working_set = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file);
     l->n_working_set =
         layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file + l->n_files) - l->first_working_set;

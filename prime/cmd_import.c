@@ -43,7 +43,8 @@ static int write_json(const char *out_path, json_t *root)
     if (out != NULL && (out == stdout ? fflush(out) : fclose(out)) != 0)
         rc = -1;
     if (rc != 0)
-        fprintf(stderr, "nfscurve import: %s cannot be written: %s\n", out_path != NULL ? out_path : "standard output", strerror(errno));
+        fprintf(stderr, "nfscurve import: %s cannot be written: %s\n", out_path != NULL ? out_path : "standard output",
+                strerror(errno));
     return rc == 0 ? EXIT_STATUS_VALID : EXIT_STATUS_USAGE;
 }
 
@@ -54,7 +55,8 @@ static int mark_nonstandard(const char *path, const json_t *campaign)
     struct campaign_config config;
     struct config_errors errors;
     config_errors_init(&errors);
-    int status = campaign_config_from_text(path, text, NULL, 0, &config, &errors) == 0 ? EXIT_STATUS_VALID : EXIT_STATUS_USAGE;
+    int status =
+        campaign_config_from_text(path, text, NULL, 0, &config, &errors) == 0 ? EXIT_STATUS_VALID : EXIT_STATUS_USAGE;
     for (size_t i = 0; i < errors.n; i++)
         fprintf(stderr, "%s\n", errors.messages[i]);
     for (size_t i = 0; status == EXIT_STATUS_VALID && i < json_array_size(config.nonstandard); i++)
@@ -104,7 +106,9 @@ static int import_mix(const char *path, const char *out_path)
         status = write_json(out_path, root);
         json_decref(root);
         if (status == EXIT_STATUS_VALID)
-            fprintf(stderr, "%s: put op_mix_percent beside \"workload\" in a campaign; a mix of your own makes its results non-standard\n",
+            fprintf(stderr,
+                    "%s: put op_mix_percent beside \"workload\" in a campaign; a mix of your own makes its results "
+                    "non-standard\n",
                     path);
     }
     free(text);
@@ -133,6 +137,7 @@ int cmd_import(int argc, char **argv)
         return import_mix(words[1], out_path);
     if (n == 2 && (strcmp(words[0], "sfssum") == 0 || strcmp(words[0], "csv") == 0))
         return cmd_import_curve(words[0], words[1], out_path);
-    fprintf(stderr, "nfscurve import: expected one of sfs_rc, mix, nfsstat, sfssum and csv, and a file; see nfscurve help import\n");
+    fprintf(stderr, "nfscurve import: expected one of sfs_rc, mix, nfsstat, sfssum and csv, and a file; see nfscurve "
+                    "help import\n");
     return EXIT_STATUS_USAGE;
 }

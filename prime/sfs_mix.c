@@ -186,7 +186,8 @@ static int parse_v1(struct mix_reader *r, const char *text, double percent[NFS_O
             continue;
         }
         /* "Server nfs v3:" or "Version 3: (1234 calls)" begins a block; blocks of other versions are left out. */
-        bool is_heading = words.text[words.n - 1][strlen(words.text[words.n - 1]) - 1] == ':' || strstr(words.text[0], "ersion") != NULL;
+        bool is_heading = words.text[words.n - 1][strlen(words.text[words.n - 1]) - 1] == ':' ||
+                          strstr(words.text[0], "ersion") != NULL;
         if (is_heading) {
             is_other_version = true;
             for (size_t i = 0; i < words.n; i++)
@@ -216,7 +217,8 @@ int sfs_mix_parse(const char *name, const char *text, double percent[NFS_OP_COUN
         if (strcmp(words.text[3], "2") == 0)
             return parse_v2(&r, text, percent);
         r.line = 1;
-        return complain(&r, "mix file version \"%s\" is not known; expected 2, or the output of nfsstat", words.text[3]);
+        return complain(&r, "mix file version \"%s\" is not known; expected 2, or the output of nfsstat",
+                        words.text[3]);
     }
     return parse_v1(&r, text, percent);
 }
@@ -227,7 +229,8 @@ json_t *sfs_mix_to_json(const double percent[NFS_OP_COUNT])
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         if (percent[op] > 0)
             json_object_set_new(out, nfs_op_name((enum nfs_op)op),
-                                percent[op] == floor(percent[op]) ? json_integer((json_int_t)percent[op]) : json_real(percent[op]));
+                                percent[op] == floor(percent[op]) ? json_integer((json_int_t)percent[op])
+                                                                  : json_real(percent[op]));
     }
     return out;
 }

@@ -84,7 +84,8 @@ static int set_entry(struct sfs_rc *rc, const char *key, size_t key_bytes, char 
     return 0;
 }
 
-static int read_statement(struct rc_reader *r, struct sfs_rc *out, const char *name, char *message, size_t message_bytes)
+static int read_statement(struct rc_reader *r, struct sfs_rc *out, const char *name, char *message,
+                          size_t message_bytes)
 {
     skip_blanks(r);
     if (*r->p == '#') {
@@ -118,7 +119,8 @@ static int read_statement(struct rc_reader *r, struct sfs_rc *out, const char *n
     r->p += n + 1;
     char *value = read_value(r);
     if (value == NULL) {
-        snprintf(message, message_bytes, "%s:%u: the value of %.*s has a quote that is never closed", name, line, (int)n, key);
+        snprintf(message, message_bytes, "%s:%u: the value of %.*s has a quote that is never closed", name, line,
+                 (int)n, key);
         return -EINVAL;
     }
     return set_entry(out, key, n, value, line);

@@ -23,8 +23,9 @@ void sfs_rc_fini(struct sfs_rc *rc);
 /* Value of a key; NULL when it is not there or empty. */
 const char *sfs_rc_get(const struct sfs_rc *rc, const char *key);
 
-/* The campaign it describes. Everything that has no meaning here or could not be taken over is named on `remarks`. `path` tells where
- * MIXFILE is looked up. NULL, with the reason in message, when no campaign can be made of it. */
-json_t *sfs_rc_to_campaign(const struct sfs_rc *rc, const char *path, FILE *remarks, char *message, size_t message_bytes);
+/* The campaign it describes. Everything that has no meaning here or could not be taken over is named on `remarks`.
+ * `path` tells where MIXFILE is looked up. NULL, with the reason in message, when no campaign can be made of it. */
+json_t *sfs_rc_to_campaign(const struct sfs_rc *rc, const char *path, FILE *remarks, char *message,
+                           size_t message_bytes);
 
 #endif

@@ -71,13 +71,17 @@ static void take_load(struct converter *c, const struct sfs_rc_entry *e, const c
     if (first <= 0) {
         fail(c, e, "expected a load in ops/s, or a quoted list of loads");
     } else if ((increment_text != NULL && !to_number(increment_text, &increment)) ||
-               (runs_text != NULL && !to_number(runs_text, &runs)) || increment < 0 || runs < 1 || runs != floor(runs)) {
+               (runs_text != NULL && !to_number(runs_text, &runs)) || increment < 0 || runs < 1 ||
+               runs != floor(runs)) {
         fail(c, e, "INCR_LOAD and NUM_RUNS must be numbers");
     } else if (runs > 1 && increment == 0) {
-        fail(c, e, "NUM_RUNS asks for several points, but INCR_LOAD is 0; use repeats in the campaign to measure one load several times");
+        fail(c, e,
+             "NUM_RUNS asks for several points, but INCR_LOAD is 0; use repeats in the campaign to measure one load "
+             "several times");
     } else {
         json_object_set_new(c->campaign, "load_ops_per_s",
-                            json_pack("{s:o, s:o, s:o}", "first", number(first), "increment", number(increment), "points", number(runs)));
+                            json_pack("{s:o, s:o, s:o}", "first", number(first), "increment", number(increment),
+                                      "points", number(runs)));
     }
 }
 
@@ -117,13 +121,14 @@ static void take_mount_points(struct converter *c, const struct sfs_rc_entry *e,
         *slash = '\0';
         /* The same mount point listed again only weights the round robin of SFS, which uniform access does not have. */
         if (has_target(targets, word, slash + 1)) {
-            fprintf(c->remarks, "%s:%u: MNT_POINTS lists %s:%s more than once: taken once\n", c->path, e->line, word, slash + 1);
+            fprintf(c->remarks, "%s:%u: MNT_POINTS lists %s:%s more than once: taken once\n", c->path, e->line, word,
+                    slash + 1);
             continue;
         }
         char *name = text_format("fs%zu", json_array_size(targets) + 1);
         /* nfs_port 0: SFS asked the portmapper for both. */
-        json_array_append_new(targets, json_pack("{s:s, s:s, s:s, s:i, s:i}", "name", name, "server", word, "export", slash + 1, "nfs_port",
-                                                 0, "mount_port", 0));
+        json_array_append_new(targets, json_pack("{s:s, s:s, s:s, s:i, s:i}", "name", name, "server", word, "export",
+                                                 slash + 1, "nfs_port", 0, "mount_port", 0));
         free(name);
     }
     free(copy);
@@ -150,8 +155,9 @@ static void take_mix_file(struct converter *c, const struct sfs_rc_entry *e, con
     double percent[NFS_OP_COUNT];
     char message[512];
     if (text == NULL)
-        fprintf(c->remarks, "%s:%u: MIXFILE %s cannot be read (%s): the mix is the preset's; import it with nfscurve import mix\n", c->path,
-                e->line, e->value, strerror(errno));
+        fprintf(c->remarks,
+                "%s:%u: MIXFILE %s cannot be read (%s): the mix is the preset's; import it with nfscurve import mix\n",
+                c->path, e->line, e->value, strerror(errno));
     else if (sfs_mix_parse(path, text, percent, message, sizeof message) != 0)
         fail(c, e, message);
     else
@@ -169,7 +175,8 @@ static void take_tcp(struct converter *c, const struct sfs_rc_entry *e, const ch
 {
     (void)key;
     if (is_off(e->value))
-        fprintf(c->remarks, "%s:%u: TCP=%s asks for UDP: nfscurve drives NFS over TCP only\n", c->path, e->line, e->value);
+        fprintf(c->remarks, "%s:%u: TCP=%s asks for UDP: nfscurve drives NFS over TCP only\n", c->path, e->line,
+                e->value);
 }
 
 static void take_version(struct converter *c, const struct sfs_rc_entry *e, const char *key)
@@ -219,7 +226,7 @@ static void take_string(struct converter *c, const struct sfs_rc_entry *e, const
 struct rc_key {
     const char *name;
     void (*take)(struct converter *c, const struct sfs_rc_entry *e, const char *key); /* NULL: no meaning here */
-    const char *key;     /* of the campaign */
+    const char *key;                                                                  /* of the campaign */
     const char *because; /* why it has no meaning; NULL: taken together with another key, nothing to say */
 };
 
@@ -292,11 +299,16 @@ static const char *generation(const struct sfs_rc *rc)
     return "sfs3";
 }
 
-json_t *sfs_rc_to_campaign(const struct sfs_rc *rc, const char *path, FILE *remarks, char *message, size_t message_bytes)
+json_t *sfs_rc_to_campaign(const struct sfs_rc *rc, const char *path, FILE *remarks, char *message,
+                           size_t message_bytes)
 {
     static const char *const required[] = {"LOAD", "CLIENTS", "MNT_POINTS"};
-    struct converter c = {
-        .rc = rc, .path = path, .campaign = json_object(), .remarks = remarks, .message = message, .message_bytes = message_bytes};
+    struct converter c = {.rc = rc,
+                          .path = path,
+                          .campaign = json_object(),
+                          .remarks = remarks,
+                          .message = message,
+                          .message_bytes = message_bytes};
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
         if (sfs_rc_get(rc, required[i]) == NULL) {
             snprintf(message, message_bytes, "%s: has no %s: no campaign can be made of it", path, required[i]);
