@@ -154,9 +154,8 @@ double workload_request_weight(const struct workload *w, enum nfs_op op);
 double workload_requests_per_op(const struct workload *w);
 
 /* Bytes of I/O file number i of the whole fileset. Sizes come in a cycle of w->n_cycle files (100 when all percentages
- * are whole), and every n_cycle files that begin at a multiple of it hold exactly the table. Within a cycle the sizes
- * are spread evenly, so that any few neighbours are already a fair sample, and each cycle begins a little further on
- * than the one before, so that no stride over the files sees some sizes only. */
+ * are whole), so any n_cycle files in a row hold exactly the table. Within the cycle the sizes are spread evenly, so
+ * that a few neighbours are already a fair sample. Who takes every k-th file must not let k lock in with the cycle. */
 uint64_t workload_file_bytes(const struct workload *w, uint64_t file_index);
 double workload_mean_file_bytes(const struct workload *w);
 
