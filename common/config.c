@@ -95,7 +95,7 @@ static const char *shown(char *out, size_t cap, const json_t *value)
         snprintf(out, cap, "%s", kind_name(value));
         return out;
     }
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     char quoted[SHOWN_MAX];
     if (!text) {
         snprintf(out, cap, "%s", kind_name(value));

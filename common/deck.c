@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GOLDEN_SECTION 0.6180339887498949
+#define ROUNDING       1e-9 /* of a share of a deck: a fraction that is none */
+
 struct deck_place {
     double at; /* in [0, 1): where the card lies in the deck */
     uint32_t item;
@@ -28,18 +31,23 @@ int deck_init(struct deck *d, const double *weights, uint32_t n, uint32_t size)
     d->n = n;
     d->size = size;
     d->next = size;
-    d->share = malloc(n * sizeof *d->share);
-    d->rest = calloc(n, sizeof *d->rest);
-    d->counts = malloc(n * sizeof *d->counts);
+    d->whole = malloc(n * sizeof *d->whole);
+    d->edge = malloc(n * sizeof *d->edge);
     d->cards = malloc(size * sizeof *d->cards);
     d->places = malloc(size * sizeof *d->places);
-    if (!d->share || !d->rest || !d->counts || !d->cards || !d->places) {
+    if (!d->whole || !d->edge || !d->cards || !d->places) {
         deck_fini(d);
         return -ENOMEM;
     }
+
+    double edge = 0;
     for (uint32_t i = 0; i < n; i++) {
         double share = weights[i] / sum * size;
-        d->share[i] = fabs(share - round(share)) < 1e-9 * size ? round(share) : share;
+        double whole = floor(share + ROUNDING);
+        edge += share - whole > ROUNDING ? share - whole : 0;
+        d->whole[i] = (uint32_t)whole;
+        /* The fractions sum to a whole number; without rounding, so that the counts of a deal sum to its size. */
+        d->edge[i] = fabs(edge - round(edge)) < ROUNDING * n ? round(edge) : edge;
     }
     return 0;
 }
@@ -65,9 +73,8 @@ int deck_init_uniform(struct deck *d, uint32_t strata)
 
 void deck_fini(struct deck *d)
 {
-    free(d->share);
-    free(d->rest);
-    free(d->counts);
+    free(d->whole);
+    free(d->edge);
     free(d->cards);
     free(d->places);
     memset(d, 0, sizeof *d);
@@ -76,25 +83,10 @@ void deck_fini(struct deck *d)
 /* Puts c cards of an item into the deck, one in each c-th of it. */
 static uint32_t place_cards(struct deck *d, struct rng *rng, uint32_t n_placed, uint32_t item, uint32_t c)
 {
+    assert(c <= d->size - n_placed);
     for (uint32_t i = 0; i < c; i++)
         d->places[n_placed++] = (struct deck_place){(i + rng_unit(rng)) / c, item};
     return n_placed;
-}
-
-/* Gives `extra` cards beyond the whole shares, one each, to the items that are owed most. */
-static void give_extra(struct deck *d, uint32_t extra)
-{
-    for (; extra > 0; extra--) {
-        uint32_t most = d->n;
-        for (uint32_t i = 0; i < d->n; i++) {
-            bool can_have_one = d->counts[i] < d->share[i];
-            if (can_have_one && (most == d->n || d->rest[i] > d->rest[most]))
-                most = i;
-        }
-        assert(most < d->n); /* fractions sum to `extra`, so at least as many items have one */
-        d->counts[most]++;
-        d->rest[most] -= 1;
-    }
 }
 
 static int compare_places(const void *a, const void *b)
@@ -105,22 +97,22 @@ static int compare_places(const void *a, const void *b)
 
 static void deal(struct deck *d, struct rng *rng)
 {
-    uint32_t n_placed = 0, n_whole = 0;
+    uint32_t n_placed = 0;
+    double edge_before = 0;
 
-    for (uint32_t i = 0; i < d->n; i++) {
-        double fraction = d->share[i] - floor(d->share[i]);
-        if (!d->is_started && fraction > 0)
-            d->rest[i] = rng_unit(rng) - 0.5;
-        d->rest[i] += fraction;
-        d->counts[i] = (uint32_t)d->share[i];
-        n_whole += d->counts[i];
-    }
+    if (!d->is_started)
+        d->point = rng_unit(rng);
     d->is_started = true;
-    give_extra(d, d->size - n_whole);
-
-    for (uint32_t i = 0; i < d->n; i++)
-        n_placed = place_cards(d, rng, n_placed, i, d->counts[i]);
+    for (uint32_t i = 0; i < d->n; i++) {
+        /* The fractions lie end to end on a line; an item gets a card beyond its whole ones when one of the points
+         * point, point + 1, point + 2 ... is in its stretch. */
+        uint32_t extra = (uint32_t)(ceil(d->edge[i] - d->point) - ceil(edge_before - d->point));
+        n_placed = place_cards(d, rng, n_placed, i, d->whole[i] + extra);
+        edge_before = d->edge[i];
+    }
     assert(n_placed == d->size);
+    d->point = fmod(d->point + GOLDEN_SECTION, 1);
+
     qsort(d->places, d->size, sizeof *d->places, compare_places);
     for (uint32_t i = 0; i < d->size; i++)
         d->cards[i] = d->places[i].item;
