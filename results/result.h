@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct curve_point;
 struct workload;
 
 #define RESULT_SCHEMA  "nfscurve-result/1"
@@ -94,12 +95,14 @@ struct generator_figures {
     char *verdict;  /* "server", "generator-limited", or NULL when unknown */
 };
 
+struct interval_response {
+    uint64_t n_ops, n_errors;
+    double response_ms, p99_ms; /* NAN without ops */
+};
+
 struct point_interval {
     uint32_t t_s;
-    struct {
-        uint64_t n_ops, n_errors;
-        double response_ms, p99_ms; /* NAN without ops */
-    } by_class[OP_CLASS_COUNT], all;
+    struct interval_response by_class[OP_CLASS_COUNT], all;
 };
 
 /* Drift and correlation over the run's seconds: statistics.h. */
@@ -114,6 +117,7 @@ struct point_result {
     char *started_at;
     double requested_ops_per_s;
     double achieved_ops_per_s;
+    bool is_headline_from_due; /* open pacing; else the headline is from sent */
     double response_ms; /* headline: from_sent with closed-loop pacing, from_due with "open", from_sent with "max" */
     double response_stddev_ms;
     double response_ci95_ms; /* half-width */
@@ -143,7 +147,11 @@ struct point_result {
     bool is_saturated; /* achieved under 95 % of the request */
     bool is_valid;
     json_t *invalid_reasons, *notes; /* arrays of strings, never NULL */
+    json_t *extra;                   /* keys of the file that are not ours: kept as they were; NULL: none */
 };
+
+/* The response times that count as the headline; their mean is p->response_ms. */
+const struct response_figures *point_headline(const struct point_result *p);
 
 /* --- building a point from what was measured ------------------------------------------------------------------------
  */
@@ -245,6 +253,7 @@ struct result {
     json_t *curve_notes;   /* turned back, unsorted, points left out, ...: array of strings */
     bool is_valid;
     json_t *invalid_reasons, *notes;
+    json_t *extra; /* as in a point */
 };
 
 void result_init(struct result *r);
@@ -266,6 +275,9 @@ void result_set_workload(struct result *r, const struct workload *w);
 /* Sorts the points by requested load, computes curve, ORT, peak, ceilings, standard, validity. May be called again
  * after more points. */
 void result_finish(struct result *r);
+
+/* The points as curve.h wants them, in order, ascending part not yet marked. Heap; NULL when memory is short. */
+struct curve_point *result_curve_points(const struct result *r);
 
 json_t *result_to_json(const struct result *r); /* new reference */
 /* 0 or -EINVAL with the reason. result_finish has been called on `out`. */
