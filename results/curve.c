@@ -27,8 +27,8 @@ static void sort_by(const struct curve_point *points, size_t n, size_t *order, b
     }
 }
 
-/* Without requested loads: can this order be that of a sweep? It can when throughput rises, and where it falls after its highest point (an
- * overloaded server) it does not rise again, and response times do not fall with it. */
+/* Without requested loads: can this order be that of a sweep? It can when throughput rises, and where it falls after
+ * its highest point (an overloaded server) it does not rise again, and response times do not fall with it. */
 static bool is_a_sweep(const struct curve_point *points, size_t n)
 {
     bool has_fallen = false;
@@ -97,19 +97,21 @@ static void note_left_out(const struct curve_point *points, size_t n, size_t i_p
         add_note(notes, text);
     }
     if (n_idle) {
-        snprintf(text, sizeof text, "%zu point%s without throughput left out of the curve", n_idle, n_idle == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%zu point%s without throughput left out of the curve", n_idle,
+                 n_idle == 1 ? "" : "s");
         add_note(notes, text);
     }
     if (n_back) {
         snprintf(text, sizeof text,
-                 "the curve turns back: throughput falls after %.0f ops/s; %zu point%s beyond it not part of the overall response "
+                 "the curve turns back: throughput falls after %.0f ops/s; %zu point%s beyond it not part of the "
+                 "overall response "
                  "time",
                  points[i_peak].ops_per_s, n_back, n_back == 1 ? " is" : "s are");
         add_note(notes, text);
     }
     if (n_dips) {
-        snprintf(text, sizeof text, "%zu point%s below an earlier throughput left out of the overall response time", n_dips,
-                 n_dips == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%zu point%s below an earlier throughput left out of the overall response time",
+                 n_dips, n_dips == 1 ? "" : "s");
         add_note(notes, text);
     }
     if (n_equal)
@@ -179,8 +181,8 @@ double curve_response_at(const struct curve_point *points, size_t n, double ops_
         if (p->ops_per_s == ops_per_s)
             return p->response_ms;
         if (left && left->ops_per_s < ops_per_s && p->ops_per_s > ops_per_s)
-            return left->response_ms +
-                   (p->response_ms - left->response_ms) * (ops_per_s - left->ops_per_s) / (p->ops_per_s - left->ops_per_s);
+            return left->response_ms + (p->response_ms - left->response_ms) * (ops_per_s - left->ops_per_s) /
+                                           (p->ops_per_s - left->ops_per_s);
         left = p;
     }
     return NAN;

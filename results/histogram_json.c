@@ -70,7 +70,8 @@ int histogram_from_json(const json_t *value, struct histogram *out)
     const json_t *buckets = json_object_get(value, "buckets");
     if (count < 0 || min_ns < 0 || max_ns < 0 || !json_is_array(buckets) || json_array_size(buckets) % 2)
         return -EINVAL;
-    if (parse_u128(json_text_of(value, "sum_ns"), &out->sum_ns) || parse_u128(json_text_of(value, "sum_sq_ns2"), &out->sum_sq_ns2))
+    if (parse_u128(json_text_of(value, "sum_ns"), &out->sum_ns) ||
+        parse_u128(json_text_of(value, "sum_sq_ns2"), &out->sum_sq_ns2))
         return -EINVAL;
     out->count = (uint64_t)count;
     out->n_beyond = beyond > 0 ? (uint64_t)beyond : 0;

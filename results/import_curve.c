@@ -1,9 +1,10 @@
 /* import_curve.c - sfssum and CSV as results.
  *
  * An sfssum line (sfs-facts: one per point):
- *   sfs3:    [INVALID] requested achieved ms ops seconds 3 T       filesetKB clients processes biod_r biod_w 3.0  [INVALID]
- *   sfs2008: [INVALID] requested achieved ms ops seconds NFS3 T 4  filesetKB clients processes biod_r biod_w 2008 [INVALID]
- * CSV: with a header (names below, ours or a spreadsheet's), or bare: "ops/s,ms" or "requested,ops/s,ms".
+ *   sfs3:    [INVALID] requested achieved ms ops seconds 3 T       filesetKB clients processes biod_r biod_w 3.0
+ * [INVALID] sfs2008: [INVALID] requested achieved ms ops seconds NFS3 T 4  filesetKB clients processes biod_r biod_w
+ * 2008 [INVALID] CSV: with a header (names below, ours or a spreadsheet's), or bare: "ops/s,ms" or
+ * "requested,ops/s,ms".
  */
 #include "import_curve.h"
 #include "json_text.h"
@@ -162,7 +163,8 @@ static void put_parameters(struct result *r, const struct sfssum_common *c)
 }
 
 /* The fields behind a leading INVALID, and before a trailing one. */
-static int sfssum_point(const struct line *l, struct point_result *p, struct sfssum_common *common, char **generation, struct result_error *error)
+static int sfssum_point(const struct line *l, struct point_result *p, struct sfssum_common *common, const char **generation,
+                        struct result_error *error)
 {
     size_t first = 0, n = l->n;
     bool is_invalid = false;
@@ -181,10 +183,11 @@ static int sfssum_point(const struct line *l, struct point_result *p, struct sfs
         return complain(error, l, "not an sfssum line: expected 13 columns that end in 3.0, or 14 that end in 2008");
     double ops, seconds, fileset_kb;
     size_t behind = is_2008 ? 8 : 7; /* the protocol is three words, or two */
-    if (!parse_figure(f[0], &p->requested_ops_per_s) || !parse_figure(f[1], &p->achieved_ops_per_s) || !parse_figure(f[2], &p->response_ms) ||
-        !parse_figure(f[3], &ops) || !parse_figure(f[4], &seconds) || !parse_figure(f[behind], &fileset_kb) ||
-        !parse_figure(f[behind + 1], &common->clients) || !parse_figure(f[behind + 2], &common->processes) ||
-        !parse_figure(f[behind + 3], &common->biod_read) || !parse_figure(f[behind + 4], &common->biod_write))
+    if (!parse_figure(f[0], &p->requested_ops_per_s) || !parse_figure(f[1], &p->achieved_ops_per_s) ||
+        !parse_figure(f[2], &p->response_ms) || !parse_figure(f[3], &ops) || !parse_figure(f[4], &seconds) ||
+        !parse_figure(f[behind], &fileset_kb) || !parse_figure(f[behind + 1], &common->clients) ||
+        !parse_figure(f[behind + 2], &common->processes) || !parse_figure(f[behind + 3], &common->biod_read) ||
+        !parse_figure(f[behind + 4], &common->biod_write))
         return complain(error, l, "not an sfssum line: a column that should be a number is none");
     common->is_set = true;
     p->n_ops = ops < 9e18 ? (uint64_t)ops : RESULT_UNKNOWN;
@@ -201,7 +204,7 @@ int import_sfssum(const char *name, const char *text, size_t n, struct result *r
     struct line l = {.file = name};
     struct sfssum_common common = {0};
     const char *at = text, *end = text + n;
-    char *generation = NULL;
+    const char *generation = NULL;
     int status;
     begin(r, name, "sfssum");
     while ((status = next_line(&l, &at, end, error)) > 0) {
@@ -232,7 +235,15 @@ int import_sfssum(const char *name, const char *text, size_t n, struct result *r
     return 0;
 }
 
-enum column { COLUMN_REQUESTED, COLUMN_ACHIEVED, COLUMN_RESPONSE, COLUMN_VALID, COLUMN_REASONS, COLUMN_CI95, COLUMN_COUNT };
+enum column {
+    COLUMN_REQUESTED,
+    COLUMN_ACHIEVED,
+    COLUMN_RESPONSE,
+    COLUMN_VALID,
+    COLUMN_REASONS,
+    COLUMN_CI95,
+    COLUMN_COUNT
+};
 
 static enum column column_of(const char *title)
 {
@@ -240,15 +251,34 @@ static enum column column_of(const char *title)
         const char *title;
         enum column column;
     } titles[] = {
-        {"requested_ops_per_s", COLUMN_REQUESTED}, {"requested", COLUMN_REQUESTED}, {"requested load", COLUMN_REQUESTED},
-        {"requested_load", COLUMN_REQUESTED}, {"load", COLUMN_REQUESTED}, {"achieved_ops_per_s", COLUMN_ACHIEVED},
-        {"achieved", COLUMN_ACHIEVED}, {"throughput", COLUMN_ACHIEVED}, {"throughput (ops/sec)", COLUMN_ACHIEVED},
-        {"ops/s", COLUMN_ACHIEVED}, {"ops/sec", COLUMN_ACHIEVED}, {"ops_per_s", COLUMN_ACHIEVED}, {"ops", COLUMN_ACHIEVED},
-        {"iops", COLUMN_ACHIEVED}, {"response_ms", COLUMN_RESPONSE}, {"response", COLUMN_RESPONSE},
-        {"response (msec)", COLUMN_RESPONSE}, {"response time", COLUMN_RESPONSE}, {"response_time", COLUMN_RESPONSE},
-        {"response_time_ms", COLUMN_RESPONSE}, {"response (ms)", COLUMN_RESPONSE}, {"latency_ms", COLUMN_RESPONSE},
-        {"latency", COLUMN_RESPONSE}, {"ms", COLUMN_RESPONSE}, {"msec", COLUMN_RESPONSE}, {"valid", COLUMN_VALID},
-        {"invalid_reasons", COLUMN_REASONS}, {"response_ci95_ms", COLUMN_CI95},
+        {"requested_ops_per_s", COLUMN_REQUESTED},
+        {"requested", COLUMN_REQUESTED},
+        {"requested load", COLUMN_REQUESTED},
+        {"requested_load", COLUMN_REQUESTED},
+        {"load", COLUMN_REQUESTED},
+        {"achieved_ops_per_s", COLUMN_ACHIEVED},
+        {"achieved", COLUMN_ACHIEVED},
+        {"throughput", COLUMN_ACHIEVED},
+        {"throughput (ops/sec)", COLUMN_ACHIEVED},
+        {"ops/s", COLUMN_ACHIEVED},
+        {"ops/sec", COLUMN_ACHIEVED},
+        {"ops_per_s", COLUMN_ACHIEVED},
+        {"ops", COLUMN_ACHIEVED},
+        {"iops", COLUMN_ACHIEVED},
+        {"response_ms", COLUMN_RESPONSE},
+        {"response", COLUMN_RESPONSE},
+        {"response (msec)", COLUMN_RESPONSE},
+        {"response time", COLUMN_RESPONSE},
+        {"response_time", COLUMN_RESPONSE},
+        {"response_time_ms", COLUMN_RESPONSE},
+        {"response (ms)", COLUMN_RESPONSE},
+        {"latency_ms", COLUMN_RESPONSE},
+        {"latency", COLUMN_RESPONSE},
+        {"ms", COLUMN_RESPONSE},
+        {"msec", COLUMN_RESPONSE},
+        {"valid", COLUMN_VALID},
+        {"invalid_reasons", COLUMN_REASONS},
+        {"response_ci95_ms", COLUMN_CI95},
     };
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         if (strcasecmp(titles[i].title, title) == 0)
@@ -282,7 +312,8 @@ static const char *field(const struct line *l, int column)
     return column >= 0 && (size_t)column < l->n ? l->fields[column] : "";
 }
 
-static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], struct point_result *p, struct result_error *error)
+static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], struct point_result *p,
+                     struct result_error *error)
 {
     const char *valid = field(l, columns[COLUMN_VALID]), *reasons = field(l, columns[COLUMN_REASONS]);
     const char *requested = field(l, columns[COLUMN_REQUESTED]), *response = field(l, columns[COLUMN_RESPONSE]);
@@ -294,7 +325,8 @@ static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], stru
         return complain(error, l, "response time is not a number of at least 0");
     if (!parse_figure(field(l, columns[COLUMN_CI95]), &p->response_ci95_ms))
         p->response_ci95_ms = NAN;
-    if (strcasecmp(valid, "false") == 0 || strcasecmp(valid, "no") == 0 || strcmp(valid, "0") == 0 || strcasecmp(valid, "invalid") == 0)
+    if (strcasecmp(valid, "false") == 0 || strcasecmp(valid, "no") == 0 || strcmp(valid, "0") == 0 ||
+        strcasecmp(valid, "invalid") == 0)
         point_invalidate(p, "%s", *reasons ? reasons : "marked invalid in the CSV file");
     return 0;
 }
@@ -325,7 +357,8 @@ int import_csv(const char *name, const char *text, size_t n, struct result *r, s
             has_columns = true;
             int is_header = read_header(&l, columns);
             if (columns[COLUMN_ACHIEVED] < 0 || columns[COLUMN_RESPONSE] < 0) {
-                status = complain(error, &l, "no columns for throughput (achieved_ops_per_s) and response time (response_ms)");
+                status = complain(error, &l,
+                                  "no columns for throughput (achieved_ops_per_s) and response time (response_ms)");
                 break;
             }
             if (is_header)

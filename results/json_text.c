@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,8 @@ static void put_value(const json_t *value, int indent, bool is_flat, FILE *out)
         put_scalar(value, out);
         return;
     }
-    is_flat = is_flat || flat_length(value, LINE_MAX_BYTES) + (size_t)indent <= LINE_MAX_BYTES || is_array_of_numbers(value);
+    is_flat =
+        is_flat || flat_length(value, LINE_MAX_BYTES) + (size_t)indent <= LINE_MAX_BYTES || is_array_of_numbers(value);
     bool is_first = true;
     if (json_is_array(value)) {
         fputc('[', out);
@@ -197,7 +199,8 @@ json_int_t json_count(const json_t *object, const char *key)
     if (json_is_integer(v) && json_integer_value(v) >= 0)
         return json_integer_value(v);
     /* 1e9 is an integer to a person, a real to JSON */
-    if (json_is_real(v) && json_real_value(v) >= 0 && json_real_value(v) < 9e18 && floor(json_real_value(v)) == json_real_value(v))
+    if (json_is_real(v) && json_real_value(v) >= 0 && json_real_value(v) < 9e18 &&
+        floor(json_real_value(v)) == json_real_value(v))
         return (json_int_t)json_real_value(v);
     return -1;
 }

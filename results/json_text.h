@@ -19,9 +19,9 @@ char *json_text(const json_t *value, size_t *n);
 char *json_text_number(double v, char out[static 32]);
 
 /* --- reading with defaults --- */
-double json_double(const json_t *object, const char *key);         /* NAN when absent, no number, or not finite */
-json_int_t json_count(const json_t *object, const char *key);      /* -1 when absent, not an integer, or negative */
-const char *json_text_of(const json_t *object, const char *key);   /* NULL when absent or no string */
+double json_double(const json_t *object, const char *key);       /* NAN when absent, no number, or not finite */
+json_int_t json_count(const json_t *object, const char *key);    /* -1 when absent, not an integer, or negative */
+const char *json_text_of(const json_t *object, const char *key); /* NULL when absent or no string */
 
 /* --- writing: unknown values (NAN, NULL) are left out --- */
 void json_put_double(json_t *object, const char *key, double v);

@@ -2,10 +2,10 @@
  *
  * Everything is computed from merged integers and histograms; nothing is an average of averages.
  */
-#include "point_json.h"
-#include "result.h"
 #include "file.h"
 #include "histogram_json.h"
+#include "point_json.h"
+#include "result.h"
 #include "statistics.h"
 #include "utf8.h"
 #include "validity.h"
@@ -131,8 +131,8 @@ static struct response_figures figures_of(const struct histogram *h)
 
 static bool same_histogram(const struct histogram *a, const struct histogram *b)
 {
-    return a->count == b->count && a->n_beyond == b->n_beyond && a->sum_ns == b->sum_ns && a->sum_sq_ns2 == b->sum_sq_ns2 &&
-           memcmp(a->buckets, b->buckets, sizeof a->buckets) == 0;
+    return a->count == b->count && a->n_beyond == b->n_beyond && a->sum_ns == b->sum_ns &&
+           a->sum_sq_ns2 == b->sum_sq_ns2 && memcmp(a->buckets, b->buckets, sizeof a->buckets) == 0;
 }
 
 static void put_nonzero(json_t **object, const char *key, uint64_t n)
@@ -209,8 +209,10 @@ static void fill_responses(struct point_result *p, const struct tally *t)
     p->from_due = figures_of(due);
     p->from_sent = figures_of(sent);
     if (n_beyond)
-        point_note(p, "%llu response times are beyond the histogram's range of 100 s: counted in means, the last in percentiles",
-                   (unsigned long long)n_beyond);
+        point_note(
+            p,
+            "%llu response times are beyond the histogram's range of 100 s: counted in means, the last in percentiles",
+            (unsigned long long)n_beyond);
     free(due);
 }
 
@@ -264,7 +266,8 @@ static void fill_loadgen(struct point_loadgen *l, const struct point_input_loadg
     l->n_ops = 0;
     double sum_ns = 0, n = 0;
     for (int op = 0; op < NFS_OP_COUNT; op++) {
-        const struct histogram *h = w->pacing == PACING_OPEN ? &in->tally->ops[op].from_due : &in->tally->ops[op].from_sent;
+        const struct histogram *h =
+            w->pacing == PACING_OPEN ? &in->tally->ops[op].from_due : &in->tally->ops[op].from_sent;
         l->n_ops += counted(w, in->tally, op);
         sum_ns += (double)h->sum_ns;
         n += (double)h->count;
@@ -309,12 +312,14 @@ static void fill_generator(struct point_result *p, const struct tally *t)
     g->busy_percent = busy_percent(&t->generator, n_processes);
 }
 
-/* The verdict is taken for every load generator on its own: one that starves among many that do not must not be averaged away. */
+/* The verdict is taken for every load generator on its own: one that starves among many that do not must not be
+ * averaged away. */
 static void judge_generator(struct point_result *p, const struct point_input *in)
 {
     char why[256];
     bool is_limit = false;
-    double achieved = in->workload->pacing == PACING_MAX ? NAN : per_cent(p->achieved_ops_per_s, p->requested_ops_per_s);
+    double achieved =
+        in->workload->pacing == PACING_MAX ? NAN : per_cent(p->achieved_ops_per_s, p->requested_ops_per_s);
     for (size_t i = 0; i < p->n_loadgens; i++) {
         const struct point_loadgen *l = &p->loadgens[i];
         struct generator_evidence e = {
@@ -382,7 +387,9 @@ static int fill_statistics(struct point_result *p, const struct point_input *in)
     struct drift d = statistics_drift(batches, in->n_intervals);
     p->steady = (struct steady_state){d.throughput_percent, d.response_percent, d.is_drifting};
     if (d.is_drifting)
-        point_note(p, "not steady: over the run throughput changed by %+.1f %%, response time by %+.1f %%; the warm-up may have been too short",
+        point_note(p,
+                   "not steady: over the run throughput changed by %+.1f %%, response time by %+.1f %%; the warm-up "
+                   "may have been too short",
                    d.throughput_percent, d.response_percent);
     free(batches);
     return 0;

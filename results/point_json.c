@@ -291,12 +291,45 @@ json_t *point_to_json(const struct point_result *p)
     return o;
 }
 
-static const char *const point_keys[] = {
-    "index", "started_at", "requested_ops_per_s", "achieved_ops_per_s", "response_ms", "response_from", "response_ci95_ms",
-    "response_ci95_method", "response_stddev_ms", "percentiles_ms", "from_due", "from_sent", "spread_percent", "good_ops", "failed_rpcs",
-    "ops", "errors", "fileset_bytes", "fileset_files", "working_set_bytes", "files_touched", "warmup_s", "run_s", "shortest_run_s",
-    "longest_run_s", "read_bytes", "write_bytes", "intervals", "generator", "loadgens", "lost", "throughput_drift_percent",
-    "response_drift_percent", "drifting", "saturated", "valid", "invalid_reasons", "notes", NULL};
+static const char *const point_keys[] = {"index",
+                                         "started_at",
+                                         "requested_ops_per_s",
+                                         "achieved_ops_per_s",
+                                         "response_ms",
+                                         "response_from",
+                                         "response_ci95_ms",
+                                         "response_ci95_method",
+                                         "response_stddev_ms",
+                                         "percentiles_ms",
+                                         "from_due",
+                                         "from_sent",
+                                         "spread_percent",
+                                         "good_ops",
+                                         "failed_rpcs",
+                                         "ops",
+                                         "errors",
+                                         "fileset_bytes",
+                                         "fileset_files",
+                                         "working_set_bytes",
+                                         "files_touched",
+                                         "warmup_s",
+                                         "run_s",
+                                         "shortest_run_s",
+                                         "longest_run_s",
+                                         "read_bytes",
+                                         "write_bytes",
+                                         "intervals",
+                                         "generator",
+                                         "loadgens",
+                                         "lost",
+                                         "throughput_drift_percent",
+                                         "response_drift_percent",
+                                         "drifting",
+                                         "saturated",
+                                         "valid",
+                                         "invalid_reasons",
+                                         "notes",
+                                         NULL};
 
 static json_t *copy_object(const json_t *o, const char *key)
 {
@@ -367,7 +400,8 @@ static void interval_response_from_json(const json_t *o, struct interval_respons
 
 static int arrays_from_json(const json_t *o, struct point_result *p)
 {
-    const json_t *intervals = json_object_get(o, "intervals"), *loadgens = json_object_get(o, "loadgens"), *lost = json_object_get(o, "lost");
+    const json_t *intervals = json_object_get(o, "intervals"), *loadgens = json_object_get(o, "loadgens"),
+                 *lost = json_object_get(o, "lost");
     p->intervals = calloc(json_array_size(intervals) + 1, sizeof *p->intervals);
     p->loadgens = calloc(json_array_size(loadgens) + 1, sizeof *p->loadgens);
     p->lost = calloc(json_array_size(lost) + 1, sizeof *p->lost);

@@ -39,8 +39,10 @@ static void loadgen_fini(struct result_loadgen *l)
 
 void result_fini(struct result *r)
 {
-    char **texts[] = {&r->name, &r->started_at, &r->finished_at, &r->workload, &r->derived, &r->pacing, &r->counting, &r->version, &r->source, &r->stopped};
-    json_t *values[] = {r->nonstandard_reasons, r->campaign, r->disclosure, r->findings, r->curve_notes, r->invalid_reasons, r->notes, r->extra};
+    char **texts[] = {&r->name,   &r->started_at, &r->finished_at, &r->workload, &r->derived,
+                      &r->pacing, &r->counting,   &r->version,     &r->source,   &r->stopped};
+    json_t *values[] = {r->nonstandard_reasons, r->campaign,        r->disclosure, r->findings,
+                        r->curve_notes,         r->invalid_reasons, r->notes,      r->extra};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(*texts[i]);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -120,14 +122,16 @@ static void judge(struct result *r)
             continue;
         const char *first = json_string_value(json_array_get(p->invalid_reasons, 0));
         append(r->invalid_reasons, "point %llu (%.0f ops/s): %.600s%s", (unsigned long long)p->index,
-               isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s, first ? first : "invalid", n > 1 ? ", and more" : "");
+               isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s,
+               first ? first : "invalid", n > 1 ? ", and more" : "");
     }
     if (r->stopped)
         append(r->invalid_reasons, "the sweep stopped early: %.700s", r->stopped);
     if (r->n_points == 0)
         append(r->invalid_reasons, "no point was measured");
     else if (r->n_points_planned != RESULT_UNKNOWN && r->n_points < r->n_points_planned)
-        append(r->invalid_reasons, "%zu of %llu points were measured", r->n_points, (unsigned long long)r->n_points_planned);
+        append(r->invalid_reasons, "%zu of %llu points were measured", r->n_points,
+               (unsigned long long)r->n_points_planned);
     r->is_valid = json_array_size(r->invalid_reasons) == 0;
     if (!r->is_published)
         r->is_standard = json_array_size(r->nonstandard_reasons) == 0;
@@ -157,7 +161,8 @@ struct curve_point *result_curve_points(const struct result *r)
     struct curve_point *points = calloc(r->n_points + 1, sizeof *points);
     for (size_t i = 0; points && i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
-        points[i] = (struct curve_point){p->requested_ops_per_s, p->achieved_ops_per_s, p->response_ms, p->is_valid, false};
+        points[i] =
+            (struct curve_point){p->requested_ops_per_s, p->achieved_ops_per_s, p->response_ms, p->is_valid, false};
     }
     return points;
 }

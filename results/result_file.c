@@ -53,7 +53,8 @@ int result_from_text(const char *name, const char *text, size_t n, struct result
     char *clean = utf8_repair(text, n, &n_clean);
     if (!clean)
         return -ENOMEM;
-    int status = import_is_sfssum(clean, n_clean) ? import_sfssum(name, clean, n_clean, out, error) : import_csv(name, clean, n_clean, out, error);
+    int status = import_is_sfssum(clean, n_clean) ? import_sfssum(name, clean, n_clean, out, error)
+                                                  : import_csv(name, clean, n_clean, out, error);
     free(clean);
     return status;
 }
@@ -96,7 +97,8 @@ static int load_unfinished(const char *directory, struct result *out, struct res
     snprintf(path, sizeof path, "%s/campaign.json", directory);
     int status = file_read_json(path, &campaign, why, sizeof why);
     if (status) {
-        snprintf(error->message, sizeof error->message, "%.200s: no run directory: it has neither result.json nor campaign.json", directory);
+        snprintf(error->message, sizeof error->message,
+                 "%.200s: no run directory: it has neither result.json nor campaign.json", directory);
         return status;
     }
     result_init(out);
@@ -155,7 +157,8 @@ int result_write_run_dir(const struct result *r, const char *run_dir)
         enum report_format format;
         const char *name;
     } files[] = {
-        {REPORT_JSON, "result.json"}, {REPORT_HTML, "report.html"}, {REPORT_SVG, "curve.svg"}, {REPORT_CSV, "curve.csv"}, {REPORT_SFSSUM, "sfssum"},
+        {REPORT_JSON, "result.json"}, {REPORT_HTML, "report.html"}, {REPORT_SVG, "curve.svg"},
+        {REPORT_CSV, "curve.csv"},    {REPORT_SFSSUM, "sfssum"},
     };
     int first = 0;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

@@ -1,7 +1,7 @@
 /* result_json.c - a whole result as JSON, both ways. docs/result-schema.md says what each key means.
  *
- * Reading is strict about what a curve needs (throughput and response time of every point) and lenient about the rest: a figure that
- * is not there is unknown. Keys of later versions are kept and written again.
+ * Reading is strict about what a curve needs (throughput and response time of every point) and lenient about the rest:
+ * a figure that is not there is unknown. Keys of later versions are kept and written again.
  */
 #include "json_text.h"
 #include "point_json.h"
@@ -13,11 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const result_keys[] = {
-    "schema", "name", "started_at", "finished_at", "version", "source", "published", "workload", "derived", "pacing", "counting", "standard",
-    "nonstandard_reasons", "campaign", "loadgens", "findings", "points", "points_planned", "stopped", "peak_ops_per_s", "ort_ms", "ceiling_ms",
-    "peak_under_ceiling_ops_per_s", "ort_under_ceiling_ms", "curve_points", "curve_notes", "valid", "invalid_reasons", "notes", "disclosure",
-    "trademark", NULL};
+static const char *const result_keys[] = {"schema",
+                                          "name",
+                                          "started_at",
+                                          "finished_at",
+                                          "version",
+                                          "source",
+                                          "published",
+                                          "workload",
+                                          "derived",
+                                          "pacing",
+                                          "counting",
+                                          "standard",
+                                          "nonstandard_reasons",
+                                          "campaign",
+                                          "loadgens",
+                                          "findings",
+                                          "points",
+                                          "points_planned",
+                                          "stopped",
+                                          "peak_ops_per_s",
+                                          "ort_ms",
+                                          "ceiling_ms",
+                                          "peak_under_ceiling_ops_per_s",
+                                          "ort_under_ceiling_ms",
+                                          "curve_points",
+                                          "curve_notes",
+                                          "valid",
+                                          "invalid_reasons",
+                                          "notes",
+                                          "disclosure",
+                                          "trademark",
+                                          NULL};
 
 static json_t *loadgen_to_json(const struct result_loadgen *l)
 {
@@ -40,7 +67,8 @@ static json_t *loadgen_to_json(const struct result_loadgen *l)
 
 static void loadgen_from_json(const json_t *o, struct result_loadgen *l)
 {
-    json_int_t processes = json_count(o, "processes"), cpus = json_count(o, "cpus"), memory = json_count(o, "memory_bytes");
+    json_int_t processes = json_count(o, "processes"), cpus = json_count(o, "cpus"),
+               memory = json_count(o, "memory_bytes");
     result_set(&l->host, json_text_of(o, "host"));
     result_set(&l->hostname, json_text_of(o, "hostname"));
     result_set(&l->cpu_model, json_text_of(o, "cpu_model"));
@@ -53,7 +81,9 @@ static void loadgen_from_json(const json_t *o, struct result_loadgen *l)
     l->rtt_us = json_double(o, "rtt_us");
     l->clock_skew_ms = json_double(o, "clock_skew_ms");
     l->targets = json_is_array(json_object_get(o, "targets")) ? json_incref(json_object_get(o, "targets")) : NULL;
-    l->processes_per_target = json_is_object(json_object_get(o, "processes_per_target")) ? json_incref(json_object_get(o, "processes_per_target")) : NULL;
+    l->processes_per_target = json_is_object(json_object_get(o, "processes_per_target"))
+                                  ? json_incref(json_object_get(o, "processes_per_target"))
+                                  : NULL;
 }
 
 json_t *result_to_json(const struct result *r)
@@ -122,7 +152,8 @@ static int check_schema(const json_t *root, struct result_error *error)
         return 0;
     unsigned version;
     if (text && sscanf(text, "nfscurve-result/%u", &version) == 1)
-        snprintf(error->message, sizeof error->message, "schema %.60s: written by a newer nfscurve; this one reads %s", text, RESULT_SCHEMA);
+        snprintf(error->message, sizeof error->message, "schema %.60s: written by a newer nfscurve; this one reads %s",
+                 text, RESULT_SCHEMA);
     else
         snprintf(error->message, sizeof error->message, "schema: expected \"%s\"", RESULT_SCHEMA);
     return -EINVAL;
@@ -161,7 +192,8 @@ int result_from_json(const json_t *root, struct result *r, struct result_error *
     if (check_schema(root, error))
         goto out;
     texts_from_json(root, r);
-    r->is_published = json_is_true(json_object_get(root, "published")) || (!r->campaign && !json_object_get(root, "schema"));
+    r->is_published =
+        json_is_true(json_object_get(root, "published")) || (!r->campaign && !json_object_get(root, "schema"));
     r->is_standard = !json_is_false(json_object_get(root, "standard"));
     r->ceiling_ms = json_double(root, "ceiling_ms");
     if (json_count(root, "points_planned") >= 0)

@@ -2,12 +2,13 @@
 
 #include <math.h>
 
-#define Z95 1.96
-#define MIN_BATCHES 10
+#define Z95               1.96
+#define MIN_BATCHES       10
 #define MIN_DRIFT_PERCENT 5.0
-#define MIN_DRIFT_ERRORS 3.0
+#define MIN_DRIFT_ERRORS  3.0
 
-/* Ratio estimator: R = sum(S)/sum(n); its variance comes from the residuals S_i - R n_i, so that seconds of unequal counts weigh rightly. */
+/* Ratio estimator: R = sum(S)/sum(n); its variance comes from the residuals S_i - R n_i, so that seconds of unequal
+ * counts weigh rightly. */
 double statistics_batch_half_width_ms(const struct batch *batches, size_t n_batches)
 {
     double n = 0, sum = 0, squares = 0, k = 0;
@@ -34,7 +35,8 @@ struct confidence statistics_confidence(double stddev_ms, double n_ops, const st
     if (n_batches < MIN_BATCHES)
         return c;
     double batch_means = statistics_batch_half_width_ms(batches, n_batches);
-    /* The ratio of the two variances is about chi-squared/k around 1 for independent ops: sd sqrt(2/k); two of them are chance. */
+    /* The ratio of the two variances is about chi-squared/k around 1 for independent ops: sd sqrt(2/k); two of them are
+     * chance. */
     double chance = 1 + 2 * sqrt(2 / ((double)n_batches - 1));
     if (isfinite(batch_means) && !(batch_means * batch_means <= c.half_width_ms * c.half_width_ms * chance)) {
         c.half_width_ms = batch_means;
@@ -112,8 +114,9 @@ void statistics_mean_sd(const double *values, size_t n, double *mean, double *sd
 
 double statistics_t95(double df)
 {
-    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-                                   2.120,  2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                   2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                   2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
     const size_t n = sizeof table / sizeof table[0];
     if (!(df >= 1))
         return table[0];

@@ -1,8 +1,9 @@
 /* statistics.h - how sure a mean is, and whether a run was steady (docs/measurement-statistics.md).
  *
- * 95 % half-width of a mean response time = 1.96 * sd / sqrt(n) when ops are independent. Ops of one second share the state of the server
- * (cache, queue), so they often are not; then the seconds are the samples (batch means), and the ratio estimator over them gives the
- * half-width. Which of the two: batch means as soon as the seconds' means scatter more than independent ops would explain.
+ * 95 % half-width of a mean response time = 1.96 * sd / sqrt(n) when ops are independent. Ops of one second share the
+ * state of the server (cache, queue), so they often are not; then the seconds are the samples (batch means), and the
+ * ratio estimator over them gives the half-width. Which of the two: batch means as soon as the seconds' means scatter
+ * more than independent ops would explain.
  */
 #ifndef NFSCURVE_RESULTS_STATISTICS_H
 #define NFSCURVE_RESULTS_STATISTICS_H
@@ -31,7 +32,8 @@ struct drift {
     bool is_drifting; /* more than 5 % and more than three standard errors of the fit, either of them */
 };
 
-/* Least squares over the seconds; the first and last are left out when there are more than 10 (they may be cut short). */
+/* Least squares over the seconds; the first and last are left out when there are more than 10 (they may be cut short).
+ */
 struct drift statistics_drift(const struct batch *batches, size_t n_batches);
 
 /* Mean and sample standard deviation of repeats; sd is NAN with fewer than two. */

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Copy of n bytes with every invalid sequence (RFC 3629: overlong, surrogate, beyond U+10FFFF, cut short) replaced by U+FFFD, and NUL
- * too. Heap; NULL when memory is short. *n_out (may be NULL) = bytes without the terminating NUL. */
+/* Copy of n bytes with every invalid sequence (RFC 3629: overlong, surrogate, beyond U+10FFFF, cut short) replaced by
+ * U+FFFD, and NUL too. Heap; NULL when memory is short. *n_out (may be NULL) = bytes without the terminating NUL. */
 char *utf8_repair(const char *text, size_t n, size_t *n_out);
 
 /* Length in bytes of the valid sequence at s[0..n), or 0. */

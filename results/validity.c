@@ -9,10 +9,10 @@
 
 /* Lateness counts when it is a fair part of what is measured, and more than a loaded host's scheduler noise. */
 #define LATE_MIN_US 1000.0
-#define LATE_SHARE 0.25
+#define LATE_SHARE  0.25
 /* ... and sooner when throughput is missing: then it is also the reason. */
 #define LATE_SHORT_MIN_US 500.0
-#define LATE_SHORT_SHARE 0.10
+#define LATE_SHORT_SHARE  0.10
 
 bool validity_is_generator_limited(const struct generator_evidence *e, char *why, size_t cap)
 {
@@ -28,7 +28,9 @@ bool validity_is_generator_limited(const struct generator_evidence *e, char *why
     double min_us = is_short ? LATE_SHORT_MIN_US : LATE_MIN_US;
     double share = is_short ? LATE_SHORT_SHARE : LATE_SHARE;
     if (e->lateness_mean_us > min_us && e->lateness_mean_us > share * e->response_mean_us) {
-        snprintf(why, cap, "generator-limited: ops that could go were sent %.2f ms late on average (p99 %.2f ms), against %.2f ms of response time",
+        snprintf(why, cap,
+                 "generator-limited: ops that could go were sent %.2f ms late on average (p99 %.2f ms), against %.2f "
+                 "ms of response time",
                  e->lateness_mean_us / 1e3, e->lateness_p99_us / 1e3, e->response_mean_us / 1e3);
         return true;
     }
@@ -43,8 +45,8 @@ static void check_mix(struct point_result *p)
             continue;
         /* the margin of one part in 10^9 is for the division, not for the rule */
         if (fabs(f->percent - f->target_percent) > VALIDITY_MIX_POINTS + 1e-9)
-            point_invalidate(p, "mix: %s is %.2f %% of the operations, target %.2f %% (at most %.1f points off)", nfs_op_name(op), f->percent,
-                             f->target_percent, VALIDITY_MIX_POINTS);
+            point_invalidate(p, "mix: %s is %.2f %% of the operations, target %.2f %% (at most %.1f points off)",
+                             nfs_op_name(op), f->percent, f->target_percent, VALIDITY_MIX_POINTS);
     }
 }
 
@@ -66,18 +68,22 @@ void validity_check_point(struct point_result *p, double n_good_rpcs)
         if (l->process < 0)
             point_invalidate(p, "lost: load generator %s at %.1f s: %s", l->loadgen, l->at_s, l->reason);
         else
-            point_invalidate(p, "lost: load generator %s process %lld at %.1f s: %s", l->loadgen, (long long)l->process, l->at_s, l->reason);
+            point_invalidate(p, "lost: load generator %s process %lld at %.1f s: %s", l->loadgen, (long long)l->process,
+                             l->at_s, l->reason);
     }
     if (p->n_ops == 0) {
         point_invalidate(p, "no operation succeeded");
     } else {
         check_mix(p);
         if ((double)p->n_failed >= n_good_rpcs * VALIDITY_FAILED_PERCENT / 100 && p->n_failed > 0)
-            point_invalidate(p, "failures: %llu RPCs failed, %.2f %% of the good ones (below %.0f %% is allowed)", (unsigned long long)p->n_failed,
-                             100.0 * (double)p->n_failed / n_good_rpcs, VALIDITY_FAILED_PERCENT);
+            point_invalidate(p, "failures: %llu RPCs failed, %.2f %% of the good ones (below %.0f %% is allowed)",
+                             (unsigned long long)p->n_failed, 100.0 * (double)p->n_failed / n_good_rpcs,
+                             VALIDITY_FAILED_PERCENT);
     }
     check_run_length(p);
-    p->is_saturated = p->requested_ops_per_s > 0 && p->achieved_ops_per_s < p->requested_ops_per_s * VALIDITY_SATURATED_PERCENT / 100;
+    p->is_saturated =
+        p->requested_ops_per_s > 0 && p->achieved_ops_per_s < p->requested_ops_per_s * VALIDITY_SATURATED_PERCENT / 100;
     if (p->is_saturated)
-        point_note(p, "saturated: %.1f %% of the requested load was achieved", 100 * p->achieved_ops_per_s / p->requested_ops_per_s);
+        point_note(p, "saturated: %.1f %% of the requested load was achieved",
+                   100 * p->achieved_ops_per_s / p->requested_ops_per_s);
 }
