@@ -15,7 +15,7 @@
 #define CONFIGURE_TIMEOUT_NS (30 * NS_PER_S) /* forks, and may look up names */
 #define RELEASE_TIMEOUT_NS   (3 * NS_PER_S)
 #define TICK_NS              (50 * NS_PER_MS)
-#define POLL_FAST_NS         (50 * NS_PER_MS)  /* while a step waits for processes to stop or to mount */
+#define POLL_FAST_NS         (50 * NS_PER_MS) /* while a step waits for processes to stop or to mount */
 #define POLL_PHASE_NS        (250 * NS_PER_MS)
 #define POLL_REST_NS         (1000 * NS_PER_MS) /* heartbeats between steps */
 #define N_RTTS               3
@@ -157,8 +157,8 @@ void node_failed(struct node *node, int error, const char *message)
     case -EACCES:
     case -EBADMSG: {
         char text[512];
-        snprintf(text, sizeof(text), "%s (nfscurve-loadgen --key-file and the campaign's control.key_file have to be the same)",
-                 message);
+        snprintf(text, sizeof(text),
+                 "%s (nfscurve-loadgen --key-file and the campaign's control.key_file have to be the same)", message);
         node_lost(node, -EACCES, text);
         return;
     }
@@ -216,8 +216,8 @@ static void configure_on_status(struct node *node, const struct control_answer *
         node_finish(node);
 }
 
-static void on_status(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                      void *arg)
+static void on_status(struct control_client *client, int error, const char *message,
+                      const struct control_answer *answer, void *arg)
 {
     struct node *node = arg;
     struct cluster *c = node->cluster;

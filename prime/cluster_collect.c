@@ -1,7 +1,8 @@
 /* cluster_collect.c - what a phase has measured, from all load generators. See cluster_node.h.
  *
- * Each node: processes ─> ops ─> waits for the window; when all wait, the window's figures are made and all go on with the next, until
- * nobody has a second left. Lost load generators are left out; what the others have is delivered all the same.
+ * Each node: processes ─> ops ─> waits for the window; when all wait, the window's figures are made and all go on with
+ * the next, until nobody has a second left. Lost load generators are left out; what the others have is delivered all
+ * the same.
  */
 #include "cluster_node.h"
 

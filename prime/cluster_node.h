@@ -4,9 +4,9 @@
  *   cluster_phase.c    layouts, the common start, progress, the end of a phase
  *   cluster_collect.c  summaries, tallies, seconds, findings
  *
- * A step is a chain of calls on every node, side by side. A node's chain ends with node_finish(); the step ends when every chain has.
- * The first thing that goes wrong decides the step's error. A phase that goes wrong anywhere is stopped everywhere, and its step ends
- * when all load has ended.
+ * A step is a chain of calls on every node, side by side. A node's chain ends with node_finish(); the step ends when
+ * every chain has. The first thing that goes wrong decides the step's error. A phase that goes wrong anywhere is
+ * stopped everywhere, and its step ends when all load has ended.
  */
 #ifndef NFSCURVE_PRIME_CLUSTER_NODE_H
 #define NFSCURVE_PRIME_CLUSTER_NODE_H
@@ -16,7 +16,14 @@
 
 #define CLUSTER_CALL_TIMEOUT_NS (8 * NS_PER_S) /* of a call whose answer needs no waiting for anything */
 
-enum cluster_step { CLUSTER_AT_REST, CLUSTER_CONNECTING, CLUSTER_CONFIGURING, CLUSTER_IN_PHASE, CLUSTER_COLLECTING, CLUSTER_RELEASING };
+enum cluster_step {
+    CLUSTER_AT_REST,
+    CLUSTER_CONNECTING,
+    CLUSTER_CONFIGURING,
+    CLUSTER_IN_PHASE,
+    CLUSTER_COLLECTING,
+    CLUSTER_RELEASING
+};
 
 /* Live figures of a node at one poll. */
 struct node_live {
@@ -31,9 +38,9 @@ struct node {
     uint16_t port;
     struct control_client *client; /* NULL: never connected, or lost */
     bool is_lost;
-    bool has_lease;        /* CONFIGURE was sent: heartbeats are due, and RELEASE at the end */
-    bool is_busy;          /* its chain of the present step is under way */
-    bool is_polled;        /* a STATUS is in flight */
+    bool has_lease; /* CONFIGURE was sent: heartbeats are due, and RELEASE at the end */
+    bool is_busy;   /* its chain of the present step is under way */
+    bool is_polled; /* a STATUS is in flight */
     bool has_told_death[1024];
     struct loadgen_facts facts;
     uint32_t n_rtts;
@@ -89,8 +96,8 @@ struct cluster {
     uint32_t n_findings;
 };
 
-/* Begins a step: every node that is left is busy until node_finish(). False, with the step's end on its way, when a node was lost before
- * (unless is_for_the_rest) or memory is short. */
+/* Begins a step: every node that is left is busy until node_finish(). False, with the step's end on its way, when a
+ * node was lost before (unless is_for_the_rest) or memory is short. */
 bool step_begin(struct cluster *cluster, enum cluster_step step, bool is_for_the_rest);
 
 /* Records the step's error unless it has one already. `node` NULL: no node's. process -1: no process's. */
@@ -99,7 +106,8 @@ void step_fail(struct cluster *cluster, const struct node *node, int32_t process
 /* The node's chain of this step has ended. */
 void node_finish(struct node *node);
 
-/* A call could not be made or was answered by an error. Broken connections lose the node; everything else fails the step. */
+/* A call could not be made or was answered by an error. Broken connections lose the node; everything else fails the
+ * step. */
 void node_failed(struct node *node, int error, const char *message);
 void node_lost(struct node *node, int error, const char *reason);
 

@@ -1,7 +1,8 @@
 /* cluster_phase.c - one phase on all load generators: layouts, one common start, progress, end. See cluster_node.h.
  *
  *   LAYOUT to each ──all have it──> START to each ──STATUS, every 250 ms──> every process done ──> step ends
- *                                                └─ dead, failed, lost, stopped ─> STOP to each ─> every process done ─> step ends
+ *                                                └─ dead, failed, lost, stopped ─> STOP to each ─> every process done
+ * ─> step ends
  */
 #include "cluster_node.h"
 
@@ -24,8 +25,8 @@ static bool is_load(const struct cluster *c)
 
 /* ---- start ---- */
 
-static void on_started(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                       void *arg)
+static void on_started(struct control_client *client, int error, const char *message,
+                       const struct control_answer *answer, void *arg)
 {
     struct node *node = arg;
 
@@ -62,7 +63,8 @@ static void start_all(struct cluster *c)
     c->last_advance_done = 0;
     c->start_at = mono_plus_ns(c->phase_began, is_load(c) ? choose_start_in_ns(c) : 0);
     if (is_load(c))
-        c->step_deadline = mono_plus_ns(c->start_at, c->phase.warmup_ns + c->phase.run_ns + c->timeout_ns + DRAIN_PATIENCE_NS);
+        c->step_deadline =
+            mono_plus_ns(c->start_at, c->phase.warmup_ns + c->phase.run_ns + c->timeout_ns + DRAIN_PATIENCE_NS);
     for (uint32_t i = 0; i < c->n_nodes && !c->is_stopping; i++) {
         struct node *node = &c->nodes[i];
         struct control_start start = {
@@ -81,7 +83,7 @@ static void start_all(struct cluster *c)
                 start.start_in_ns = 0;
         }
         node->is_started = true;
-        node->live = node->live_before = (struct node_live){.at = c->phase_began};
+        node->live = node->live_before = (struct node_live){.at = c->start_at};
         int error = control_client_start(node->client, &start, CLUSTER_CALL_TIMEOUT_NS, on_started, node);
         if (error)
             node_failed(node, error, strerror(-error));
@@ -94,8 +96,8 @@ static void layout_done(struct cluster *c)
         start_all(c);
 }
 
-static void on_layout(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                      void *arg)
+static void on_layout(struct control_client *client, int error, const char *message,
+                      const struct control_answer *answer, void *arg)
 {
     struct node *node = arg;
     struct cluster *c = node->cluster;
@@ -134,8 +136,8 @@ void cluster_run_phase(struct cluster *c, const struct cluster_phase *phase, con
 
 /* ---- stop ---- */
 
-static void on_stopped(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                       void *arg)
+static void on_stopped(struct control_client *client, int error, const char *message,
+                       const struct control_answer *answer, void *arg)
 {
     (void)client;
     (void)answer;

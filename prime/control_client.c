@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define MAX_RECORD_BYTES ((1u << 20) + 4096)
-/* Sent bytes that stay unacknowledged for so long: the host is gone (library-facts: a blocked write has no other end). */
+/* Sent bytes that stay unacknowledged for so long: the host is gone (library-facts: a blocked write has no other end).
+ */
 #define USER_TIMEOUT_NS (10 * NS_PER_S)
 
 /* One call in flight. */
@@ -56,9 +57,9 @@ static void on_rpc_closed(struct rpc_client *rpc, int error, const char *message
         c->on_closed(c, message, c->arg);
 }
 
-struct control_client *control_client_create(struct event_base *base, const struct control_client_options *options,
-                                             void (*on_closed)(struct control_client *client, const char *why, void *arg),
-                                             void *arg)
+struct control_client *
+control_client_create(struct event_base *base, const struct control_client_options *options,
+                      void (*on_closed)(struct control_client *client, const char *why, void *arg), void *arg)
 {
     static const struct rpc_client_handlers handlers = {.on_closed = on_rpc_closed};
     struct control_client *c = calloc(1, sizeof(*c));
@@ -141,8 +142,12 @@ static int rpc_error(const struct rpc_call_reply *reply)
 static int verdict_error(lg_verdict verdict)
 {
     static const int errors[] = {
-        [LG_OK] = 0,           [LG_BUSY] = -EBUSY,    [LG_NO_LEASE] = -ENOLCK,
-        [LG_BAD_REQUEST] = -EINVAL, [LG_FORBIDDEN] = -EPERM, [LG_FAILED] = -EIO,
+        [LG_OK] = 0,
+        [LG_BUSY] = -EBUSY,
+        [LG_NO_LEASE] = -ENOLCK,
+        [LG_BAD_REQUEST] = -EINVAL,
+        [LG_FORBIDDEN] = -EPERM,
+        [LG_FAILED] = -EIO,
     };
 
     return verdict <= LG_FAILED ? errors[verdict] : -EPROTO;
@@ -440,8 +445,10 @@ static void on_hello(struct rpc_client *rpc, const struct rpc_call_reply *reply,
         message = "its greeting does not decode";
     } else if (hello.revision != LG_REVISION) {
         error = -EPROTO;
-        snprintf(text, sizeof(text), "it speaks revision %u of the control protocol (nfscurve %.64s), this prime revision %d; "
-                 "install the same nfscurve on both", hello.revision, hello.software, LG_REVISION);
+        snprintf(text, sizeof(text),
+                 "it speaks revision %u of the control protocol (nfscurve %.64s), this prime revision %d; "
+                 "install the same nfscurve on both",
+                 hello.revision, hello.software, LG_REVISION);
         message = text;
     } else {
         seal_init(&c->seal, c->has_key ? c->key : NULL, c->nonce, (uint8_t *)hello.nonce);
@@ -607,8 +614,8 @@ int control_client_configure(struct control_client *c, const struct cluster_conf
     return error;
 }
 
-int control_client_layout(struct control_client *c, const struct process_layout *layouts, uint32_t n, int64_t timeout_ns,
-                          control_done_cb on_done, void *arg)
+int control_client_layout(struct control_client *c, const struct process_layout *layouts, uint32_t n,
+                          int64_t timeout_ns, control_done_cb on_done, void *arg)
 {
     lg_layout *out = calloc(n + 1, sizeof(*out));
     lg_request request = {.step = LG_LAYOUT};
@@ -676,8 +683,8 @@ static int collect(struct control_client *c, lg_part part, uint32_t from, uint32
     return call_sealed(c, &request, sink, timeout_ns, on_done, arg);
 }
 
-int control_client_collect_processes(struct control_client *c, uint32_t from, int64_t timeout_ns, control_done_cb on_done,
-                                     void *arg)
+int control_client_collect_processes(struct control_client *c, uint32_t from, int64_t timeout_ns,
+                                     control_done_cb on_done, void *arg)
 {
     return collect(c, LG_PART_PROCESSES, from, UINT32_MAX, NULL, timeout_ns, on_done, arg);
 }
@@ -698,8 +705,8 @@ int control_client_collect_intervals(struct control_client *c, uint32_t from, ui
     return collect(c, LG_PART_INTERVALS, from, n, &sink, timeout_ns, on_done, arg);
 }
 
-int control_client_collect_findings(struct control_client *c, uint32_t from, int64_t timeout_ns, control_done_cb on_done,
-                                    void *arg)
+int control_client_collect_findings(struct control_client *c, uint32_t from, int64_t timeout_ns,
+                                    control_done_cb on_done, void *arg)
 {
     return collect(c, LG_PART_FINDINGS, from, UINT32_MAX, NULL, timeout_ns, on_done, arg);
 }

@@ -1,15 +1,16 @@
-/* control_client.h - one load generator as the prime sees it: the calls of loadgen_prot.x in neutral types. XDR stops here.
+/* control_client.h - one load generator as the prime sees it: the calls of loadgen_prot.x in neutral types. XDR stops
+ * here.
  *
  *   cluster ──control_client_status(...)──> encode, seal ──> rpc_client ──> load generator
  *           <──on_done(error, answer)────── check seal, decode, bounds <──
  *
- * - on_done runs exactly once for every call, from the loop, never from inside the call, unless the client is destroyed or
- *   control_client_abandon() forgot it. The client may be destroyed from inside on_done.
+ * - on_done runs exactly once for every call, from the loop, never from inside the call, unless the client is destroyed
+ * or control_client_abandon() forgot it. The client may be destroyed from inside on_done.
  * - The answer and all it points to is valid only during on_done, and NULL when error is not 0.
- * - Errors: -ENOTCONN broken or never connected, -ETIMEDOUT no answer in time, -EACCES the seal was refused (another key),
- *   -EBADMSG the answer's seal is wrong, -EPROTO another protocol or an answer that can't be, -EBUSY held by another campaign,
- *   -ENOLCK the lease is lost, -EPERM a target that it may not drive, -EINVAL and -EIO refused for the reason told. After the first
- *   five the connection is useless; destroy the client.
+ * - Errors: -ENOTCONN broken or never connected, -ETIMEDOUT no answer in time, -EACCES the seal was refused (another
+ * key), -EBADMSG the answer's seal is wrong, -EPROTO another protocol or an answer that can't be, -EBUSY held by
+ * another campaign, -ENOLCK the lease is lost, -EPERM a target that it may not drive, -EINVAL and -EIO refused for the
+ * reason told. After the first five the connection is useless; destroy the client.
  */
 #ifndef NFSCURVE_PRIME_CONTROL_CLIENT_H
 #define NFSCURVE_PRIME_CONTROL_CLIENT_H
@@ -79,19 +80,20 @@ struct control_answer {
     uint32_t next;  /* collect: where to go on */
     uint32_t n;     /* processes or findings in this answer */
     struct control_facts facts;
-    int64_t since_start_ns;                            /* status */
-    const struct control_process_status *processes;    /* status */
-    double host_cpu_percent;                           /* collect_processes */
-    const struct control_process_summary *summaries;   /* collect_processes */
-    uint32_t n_seconds;                                /* collect_intervals: in all */
-    uint32_t n_findings;                               /* collect_findings: in all */
+    int64_t since_start_ns;                          /* status */
+    const struct control_process_status *processes;  /* status */
+    double host_cpu_percent;                         /* collect_processes */
+    const struct control_process_summary *summaries; /* collect_processes */
+    uint32_t n_seconds;                              /* collect_intervals: in all */
+    uint32_t n_findings;                             /* collect_findings: in all */
     const struct control_finding *findings;
 };
 
 typedef void (*control_done_cb)(struct control_client *client, int error, const char *message,
                                 const struct control_answer *answer, void *arg);
 
-/* Where collect_intervals puts second t_s of a class: counts to add to and a histogram to merge into; NULL to leave it out. */
+/* Where collect_intervals puts second t_s of a class: counts to add to and a histogram to merge into; NULL to leave it
+ * out. */
 struct control_interval_cell {
     uint64_t n_ops, n_errors;
     struct histogram *response;
@@ -105,11 +107,11 @@ struct control_client_options {
     int64_t connect_timeout_ns;
 };
 
-/* Begins to connect. on_closed (may be NULL) runs once when the connection could not be made or has ended; calls in flight have
- * completed before. NULL when memory is short. */
-struct control_client *control_client_create(struct event_base *base, const struct control_client_options *options,
-                                             void (*on_closed)(struct control_client *client, const char *why, void *arg),
-                                             void *arg);
+/* Begins to connect. on_closed (may be NULL) runs once when the connection could not be made or has ended; calls in
+ * flight have completed before. NULL when memory is short. */
+struct control_client *
+control_client_create(struct event_base *base, const struct control_client_options *options,
+                      void (*on_closed)(struct control_client *client, const char *why, void *arg), void *arg);
 void control_client_destroy(struct control_client *c);
 
 /* No on_done of the calls in flight runs. */
@@ -121,8 +123,8 @@ int control_client_facts(struct control_client *c, int64_t timeout_ns, control_d
 /* loadgen: whose source address and process targets of `config` count. */
 int control_client_configure(struct control_client *c, const struct cluster_config *config, uint32_t loadgen,
                              int64_t timeout_ns, control_done_cb on_done, void *arg);
-int control_client_layout(struct control_client *c, const struct process_layout *layouts, uint32_t n, int64_t timeout_ns,
-                          control_done_cb on_done, void *arg);
+int control_client_layout(struct control_client *c, const struct process_layout *layouts, uint32_t n,
+                          int64_t timeout_ns, control_done_cb on_done, void *arg);
 
 enum control_phase { CONTROL_VALIDATE, CONTROL_POPULATE, CONTROL_LOAD, CONTROL_CLEAN };
 struct control_start {
@@ -137,15 +139,15 @@ int control_client_stop(struct control_client *c, int64_t timeout_ns, control_do
 int control_client_release(struct control_client *c, int64_t timeout_ns, control_done_cb on_done, void *arg);
 
 /* from: 0, then answer->next until it is the number of processes. */
-int control_client_collect_processes(struct control_client *c, uint32_t from, int64_t timeout_ns, control_done_cb on_done,
-                                     void *arg);
+int control_client_collect_processes(struct control_client *c, uint32_t from, int64_t timeout_ns,
+                                     control_done_cb on_done, void *arg);
 /* Adds into `into`, which must stay put until on_done; until next is NFS_OP_COUNT. */
 int control_client_collect_ops(struct control_client *c, uint32_t from, struct tally *into, int64_t timeout_ns,
                                control_done_cb on_done, void *arg);
 /* Seconds from .. from + n - 1 at most. */
 int control_client_collect_intervals(struct control_client *c, uint32_t from, uint32_t n, control_cell_fn cell,
                                      void *cell_arg, int64_t timeout_ns, control_done_cb on_done, void *arg);
-int control_client_collect_findings(struct control_client *c, uint32_t from, int64_t timeout_ns, control_done_cb on_done,
-                                    void *arg);
+int control_client_collect_findings(struct control_client *c, uint32_t from, int64_t timeout_ns,
+                                    control_done_cb on_done, void *arg);
 
 #endif

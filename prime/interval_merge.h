@@ -4,8 +4,8 @@
  *   load generator 2 ──second t, class c──┼─ + ─> histogram (t, c) ──window is complete──> figures: counts, sum, p99
  *   ...                                   ┘
  *
- * A p99 over all processes needs all their histograms of that second, but not those of the next ones: seconds are merged
- * window by window.
+ * A p99 over all processes needs all their histograms of that second, but not those of the next ones: seconds are
+ * merged window by window.
  */
 #ifndef NFSCURVE_PRIME_INTERVAL_MERGE_H
 #define NFSCURVE_PRIME_INTERVAL_MERGE_H
