@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 /* How long an interrupted campaign waits for the load generators before it leaves them to their leases. */
-#define STOP_PATIENCE_MS    800
+#define STOP_PATIENCE_MS    900
+#define SAVE_PATIENCE_MS    1500
 #define RELEASE_PATIENCE_MS 2000
 #define HURRY_PATIENCE_MS   300
 
@@ -56,6 +57,7 @@ struct campaign {
     uint32_t validate_level;
 
     enum campaign_state state;
+    bool is_step_running;  /* the cluster owes an on_step */
     int repeat;            /* of dir->n_repeats, from 0 */
     uint32_t point;        /* index into layouts */
     double best_ops_per_s; /* of the present sweep */
@@ -74,6 +76,7 @@ struct campaign {
     mono_t load_started;
     wall_t point_started_at;
     bool is_run_recorded; /* its recorded run has begun */
+    bool is_point_cut;    /* interrupted after that */
     bool is_point_broken; /* it cannot be finished; broken says why */
     char *broken;
     struct campaign_loss *losses;
@@ -118,17 +121,29 @@ static void fail(struct campaign *c, enum exit_status status, const char *messag
     begin_release(c);
 }
 
+/* Ends what the cluster is doing; on_step goes on from there, or patience does. */
+static void begin_stop(struct campaign *c)
+{
+    c->state = CAMPAIGN_STOPPING;
+    arm_patience(c, STOP_PATIENCE_MS);
+    cluster_stop_phase(c->cluster);
+}
+
 static void begin_release(struct campaign *c)
 {
-    if (c->state >= CAMPAIGN_RELEASING)
-        return;
-    if (c->cluster == NULL) {
-        end_campaign(c);
+    if (c->state >= CAMPAIGN_RELEASING) {
         return;
     }
-    c->state = CAMPAIGN_RELEASING;
-    arm_patience(c, c->is_interrupted ? HURRY_PATIENCE_MS : RELEASE_PATIENCE_MS);
-    cluster_release(c->cluster);
+    if (c->cluster == NULL) {
+        end_campaign(c);
+    } else if (c->is_step_running) {
+        begin_stop(c);
+    } else {
+        c->state = CAMPAIGN_RELEASING;
+        arm_patience(c, c->is_interrupted ? HURRY_PATIENCE_MS : RELEASE_PATIENCE_MS);
+        c->is_step_running = true;
+        cluster_release(c->cluster);
+    }
 }
 
 /* A load generator that does not answer must not hold up the end: its lease runs out by itself. */
@@ -136,11 +151,7 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    struct campaign *c = arg;
-    if (c->state == CAMPAIGN_STOPPING || c->state == CAMPAIGN_SAVING)
-        begin_release(c);
-    else
-        end_campaign(c);
+    end_campaign(arg);
 }
 
 /* --- interrupts --- */
@@ -149,8 +160,6 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 {
     (void)what;
     struct campaign *c = arg;
-    bool is_phase = c->state == CAMPAIGN_VALIDATING || c->state == CAMPAIGN_POPULATING ||
-                    c->state == CAMPAIGN_LOADING || c->state == CAMPAIGN_CLEANING;
     if (c->is_interrupted || c->state >= CAMPAIGN_RELEASING) {
         end_campaign(c); /* the second time means now, and so does the first when nothing is left to keep */
         return;
@@ -162,13 +171,11 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     c->status = EXIT_STATUS_INTERRUPTED;
     if (c->stopped == NULL)
         c->stopped = strdup("interrupted");
-    if (is_phase) {
-        c->state = CAMPAIGN_STOPPING;
-        arm_patience(c, STOP_PATIENCE_MS);
-        cluster_stop_phase(c->cluster);
-    } else if (c->state != CAMPAIGN_COLLECTING) {
+    /* A point that is being collected is finished: a moment, and it is on disk. */
+    if (c->state != CAMPAIGN_COLLECTING) {
+        c->is_point_cut = c->state == CAMPAIGN_LOADING && c->is_run_recorded;
         begin_release(c);
-    } /* a point that is being collected is finished: a moment, and it is on disk */
+    }
 }
 
 /* --- launch, connect, configure --- */
@@ -275,6 +282,7 @@ static void begin_connect(struct campaign *c)
     }
     c->state = CAMPAIGN_CONNECTING;
     progress_phase(&c->progress, "connect", mono_now());
+    c->is_step_running = true;
     cluster_connect(c->cluster);
 }
 
@@ -342,6 +350,7 @@ static void begin_configure(struct campaign *c)
     memcpy(cluster_config.gids, config->gids, sizeof config->gids);
     c->state = CAMPAIGN_CONFIGURING;
     progress_phase(&c->progress, "configure", mono_now());
+    c->is_step_running = true;
     cluster_configure(c->cluster, &cluster_config);
 out:
     free(workload_json);
@@ -358,6 +367,7 @@ static void begin_validate(struct campaign *c)
     struct cluster_phase phase = {.kind = CLUSTER_VALIDATE, .validate_level = c->validate_level};
     c->state = CAMPAIGN_VALIDATING;
     progress_phase(&c->progress, "validate", mono_now());
+    c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[0].processes);
 }
 
@@ -410,6 +420,7 @@ static void begin_clean(struct campaign *c)
     struct cluster_phase phase = {.kind = CLUSTER_CLEAN};
     c->state = CAMPAIGN_CLEANING;
     progress_phase(&c->progress, "clean up", mono_now());
+    c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->config->n_loads - 1].processes);
 }
 
@@ -448,6 +459,7 @@ static void begin_populate(struct campaign *c)
     c->state = CAMPAIGN_POPULATING;
     log_info("point %zu: %g ops/s: populate", point_number(c), c->layouts[c->point].requested_ops_per_s);
     progress_phase(&c->progress, "populate", mono_now());
+    c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->point].processes);
 }
 
@@ -473,6 +485,7 @@ static void begin_load(struct campaign *c)
     c->state = CAMPAIGN_LOADING;
     log_info("point %zu: load", point_number(c));
     progress_phase(&c->progress, "load", mono_now());
+    c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->point].processes);
 }
 
@@ -482,6 +495,7 @@ static void begin_collect(struct campaign *c, enum campaign_state state)
     event_del(c->monitor_start);
     if (state == CAMPAIGN_COLLECTING)
         progress_phase(&c->progress, "collect", mono_now());
+    c->is_step_running = true;
     cluster_collect(c->cluster);
 }
 
@@ -584,12 +598,13 @@ static void on_monitor_idle(void *arg)
 
 static void end_stop(struct campaign *c)
 {
-    if (!c->is_run_recorded) {
+    if (!c->is_point_cut) {
         begin_release(c);
         return;
     }
     if (c->monitor != NULL)
         monitor_call(c->monitor, "DONE", point_number(c), c->layouts[c->point].requested_ops_per_s);
+    arm_patience(c, SAVE_PATIENCE_MS);
     begin_collect(c, CAMPAIGN_SAVING);
 }
 
@@ -613,6 +628,7 @@ static void on_step(struct cluster *cluster, int error, const char *message, voi
 {
     (void)cluster;
     struct campaign *c = arg;
+    c->is_step_running = false;
     switch (c->state) {
     case CAMPAIGN_LOADING:
         end_load(c, error, message);
@@ -701,10 +717,11 @@ static void on_lost(struct cluster *cluster, uint32_t loadgen, int32_t process, 
     struct campaign *c = arg;
     progress_clear(&c->progress);
     const char *name = c->config->loadgens[loadgen].name;
+    /* Only for the log: the step that it breaks ends with the message for the user. */
     if (process < 0)
-        log_error("load generator %s lost: %s", name, reason);
+        log_info("load generator %s lost: %s", name, reason);
     else
-        log_error("load generator %s process %d lost: %s", name, process, reason);
+        log_info("load generator %s process %d lost: %s", name, process, reason);
     if (c->state != CAMPAIGN_LOADING && c->state != CAMPAIGN_COLLECTING)
         return;
     struct campaign_loss *grown = realloc(c->losses, (c->n_losses + 1) * sizeof *grown);
