@@ -883,7 +883,7 @@ uint32_t campaign_process_target(const struct campaign_config *c, uint32_t loadg
     return lg->targets[process % lg->n_targets];
 }
 
-void campaign_config_print_docs(void *file)
+void campaign_config_print_docs(FILE *file)
 {
     config_print_docs(campaign_keys, "Campaign", file);
     config_print_docs(load_keys, "load_ops_per_s", file);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define CAMPAIGN_MAX_POINTS   1000u
 #define CAMPAIGN_MAX_LOADGENS 1024u
@@ -108,7 +109,7 @@ bool campaign_access_is_uniform(const struct campaign_config *c);
 /* Target of a process: round robin over the targets of its load generator. */
 uint32_t campaign_process_target(const struct campaign_config *c, uint32_t loadgen, uint32_t process);
 
-/* The tables of keys as Markdown, for the documentation. `file` is a FILE *. */
-void campaign_config_print_docs(void *file);
+/* The tables of keys as Markdown, for the documentation. */
+void campaign_config_print_docs(FILE *file);
 
 #endif

@@ -1,5 +1,6 @@
 /* main.c - nfscurve: everything a person types. One table row a command: dispatch, help and the list of commands come
  * from it. */
+#include "campaign_config.h"
 #include "commands.h"
 #include "exit_status.h"
 #include "log.h"
@@ -54,7 +55,8 @@ static const struct command commands[] = {
      "Writes 32 random bytes that only you can read. Give the file to every load generator (nfscurve-loadgen "
      "--key-file FILE)\n"
      "and name it in the campaign: \"control\": {\"key_file\": \"FILE\"}. An existing file is never overwritten.\n"},
-    {"help", cmd_help, "explain a command", "nfscurve help [COMMAND]", ""},
+    {"help", cmd_help, "explain a command, or the keys of a campaign", "nfscurve help [COMMAND | keys]",
+     "nfscurve help keys prints every key of a campaign and of a workload: unit, range, default and meaning.\n"},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -83,7 +85,7 @@ static void print_commands(FILE *out)
                  "points are kept)\n");
 }
 
-void command_print_help(const char *name, void *file)
+void command_print_help(const char *name, FILE *file)
 {
     const struct command *command = find_command(name);
     if (command == NULL)
@@ -94,6 +96,11 @@ void command_print_help(const char *name, void *file)
 
 static int cmd_help(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "keys") == 0) {
+        campaign_config_print_docs(stdout);
+        config_print_docs(workload_key_table(), "Workload (also beside \"workload\" in a campaign)", stdout);
+        return EXIT_STATUS_VALID;
+    }
     if (argc > 1 && find_command(argv[1]) == NULL) {
         fprintf(stderr, "nfscurve help: there is no command \"%s\"\n", argv[1]);
         return EXIT_STATUS_USAGE;

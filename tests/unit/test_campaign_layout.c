@@ -123,6 +123,23 @@ Test(campaign_layout, bytes_are_what_the_load_asks_for)
     campaign_config_fini(&c);
 }
 
+Test(campaign_layout, files_of_a_process_keep_their_size_when_the_load_grows)
+{
+    struct campaign_config c;
+    struct campaign_layout low, high;
+    load(&c, "sfs3", 1, 4, 10);
+    compute(&c, 1000, &low);
+    compute(&c, 2000, &high);
+    for (size_t p = 0; p < 4; p++) {
+        for (uint64_t j = 0; j < low.processes[p].n_files; j += 13)
+            cr_assert_eq(workload_file_bytes(&c.workload, low.processes[p].first_file + j),
+                         workload_file_bytes(&c.workload, high.processes[p].first_file + j));
+    }
+    campaign_layout_fini(&low);
+    campaign_layout_fini(&high);
+    campaign_config_fini(&c);
+}
+
 Test(campaign_layout, too_few_files_for_the_processes_are_refused)
 {
     struct campaign_config c;
