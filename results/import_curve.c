@@ -163,8 +163,8 @@ static void put_parameters(struct result *r, const struct sfssum_common *c)
 }
 
 /* The fields behind a leading INVALID, and before a trailing one. */
-static int sfssum_point(const struct line *l, struct point_result *p, struct sfssum_common *common, const char **generation,
-                        struct result_error *error)
+static int sfssum_point(const struct line *l, struct point_result *p, struct sfssum_common *common,
+                        const char **generation, struct result_error *error)
 {
     size_t first = 0, n = l->n;
     bool is_invalid = false;
