@@ -624,6 +624,16 @@ static void end_saving(struct campaign *c)
 
 /* --- what the cluster reports --- */
 
+static void fail_step(struct campaign *c, int error, const char *message)
+{
+    char *text = NULL;
+    if (error == -EHOSTUNREACH) {
+        text = text_format("%s; start nfscurve-loadgen there, or correct host and port in the campaign", message);
+    }
+    fail(c, EXIT_STATUS_COULD_NOT_RUN, text != NULL ? text : message);
+    free(text);
+}
+
 static void on_step(struct cluster *cluster, int error, const char *message, void *arg)
 {
     (void)cluster;
@@ -653,7 +663,7 @@ static void on_step(struct cluster *cluster, int error, const char *message, voi
         break;
     }
     if (error != 0) {
-        fail(c, EXIT_STATUS_COULD_NOT_RUN, message);
+        fail_step(c, error, message);
         return;
     }
     switch (c->state) {

@@ -138,10 +138,24 @@ static void describe_death(const struct child *child, char *out, size_t cap)
         snprintf(out, cap, "pid %d ended with status %d", (int)child->launched.pid, WEXITSTATUS(child->wait_status));
 }
 
+/* The ready files have told what they had to; gone at once, they are not left behind by a prime that is killed. */
+static void remove_ready_files(struct launcher *launcher)
+{
+    for (int i = 0; i < launcher->n_children; i++) {
+        if (launcher->children[i].ready_file != NULL) {
+            unlink(launcher->children[i].ready_file);
+        }
+    }
+    if (launcher->ready_dir != NULL) {
+        rmdir(launcher->ready_dir);
+    }
+}
+
 static void report_ready(struct launcher *launcher, int error)
 {
     launcher->is_reported = true;
     event_del(launcher->poll_timer);
+    remove_ready_files(launcher);
     launcher->events.on_ready(launcher, error, launcher->message, launcher->arg);
 }
 
@@ -352,10 +366,9 @@ void launcher_destroy(struct launcher *launcher)
     if (launcher->poll_timer != NULL)
         event_free(launcher->poll_timer);
     end_children(launcher);
+    remove_ready_files(launcher);
     for (int i = 0; i < launcher->n_children; i++) {
         struct child *child = &launcher->children[i];
-        if (child->ready_file != NULL)
-            unlink(child->ready_file);
         for (char **a = child->argv; a != NULL && *a != NULL; a++)
             free(*a);
         free(child->argv);
@@ -366,8 +379,6 @@ void launcher_destroy(struct launcher *launcher)
         free(child->address);
     }
     free(launcher->children);
-    if (launcher->ready_dir != NULL)
-        rmdir(launcher->ready_dir);
     free(launcher->ready_dir);
     free(launcher->log_dir);
     free(launcher);

@@ -142,8 +142,13 @@ void progress_point_done(struct progress *p, const struct point_result *r, mono_
     fprintf(p->out, "point %zu/%zu: %g ops/s asked, %.1f achieved, %.2f ms, %" PRIu64 " failed, %s%s", p->point,
             p->n_points, r->requested_ops_per_s, r->achieved_ops_per_s, r->response_ms, r->n_failed,
             r->is_valid ? "valid" : "INVALID", r->is_saturated ? ", saturated" : "");
-    for (size_t i = 0; i < json_array_size(r->invalid_reasons); i++)
-        fprintf(p->out, "%s %s", i == 0 ? ":" : ";", json_string_value(json_array_get(r->invalid_reasons, i)));
+    size_t n = json_array_size(r->invalid_reasons);
+    if (n > 0) {
+        fprintf(p->out, ": %s", json_string_value(json_array_get(r->invalid_reasons, 0)));
+    }
+    if (n > 1) {
+        fprintf(p->out, ", and %zu more", n - 1);
+    }
     fputc('\n', p->out);
     fflush(p->out);
 }
