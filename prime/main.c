@@ -51,6 +51,13 @@ static const struct command commands[] = {
      "cookies and verifiers, level 3 (the default) data as well. Exit status 0 when no rule is broken, 1 when one is; "
      "each\n"
      "broken rule is named with the op, what was expected and what came.\n"},
+    {"import", cmd_import, "turn files of the SPECsfs world into campaigns and op mixes",
+     "nfscurve import sfs_rc FILE [--out FILE]\n"
+     "       nfscurve import mix|nfsstat FILE [--out FILE]",
+     "sfs_rc becomes a campaign; a mix file (version 2, or what nfsstat -s -3 prints) becomes the key op_mix_percent, "
+     "to be put\n"
+     "beside \"workload\". Keys without a meaning here, and everything that is not standard, are named on standard "
+     "error.\n"},
     {"keygen", cmd_keygen, "make the key that load generators ask for", "nfscurve keygen FILE",
      "Writes 32 random bytes that only you can read. Give the file to every load generator (nfscurve-loadgen "
      "--key-file FILE)\n"
