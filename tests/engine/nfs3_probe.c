@@ -2,8 +2,10 @@
  *
  *   nfs3_probe [options] ops          every procedure once, in a directory of its own; one line each: "lookup ok 0 ..."
  *   nfs3_probe [options] storm N W    N GETATTRs, W in flight; one line per completion: "k result"; then the counters
- *   nfs3_probe [options] mixed N W    the same with procedures in turn, errors of the server allowed; the counters only
- *   nfs3_probe [options] connect N    N connections; the seconds that took, then waits for end of file on stdin
+ *   nfs3_probe [options] runs A B N W run k = A..B-1: FSSTAT until it is answered, then N GETATTRs, W in flight; one
+ * line each: "k: ok=.. broken=.. ... not_ok=1,2,3" nfs3_probe [options] mixed N W    the same with procedures in turn,
+ * errors of the server allowed; the counters only nfs3_probe [options] connect N    N connections; the seconds that
+ * took, then waits for end of file on stdin
  *
  * Options: -e native|libnfs  -s SERVER  -x EXPORT  -n NFS_PORT  -m MOUNT_PORT  -t TIMEOUT_MS  -c CONNECTIONS  -a
  * SOURCE_ADDRESS  -r (reserved) Exit status: 0, or 1 when the client did not get ready (the message is on stderr) or a
@@ -126,8 +128,8 @@ static void on_answer(struct nfs3_call *call, const struct nfs3_reply *reply)
     event_base_loopbreak(base);
 }
 
-/* Sends the call, waits for its answer, prints it. */
-static struct answer ask(struct nfs3_call *call)
+/* Sends the call and waits for its answer. */
+static struct answer ask_quietly(struct nfs3_call *call)
 {
     static uint64_t verifier;
     struct answer a = {0};
@@ -146,6 +148,13 @@ static struct answer ask(struct nfs3_call *call)
     event_base_dispatch(base);
     if (call->op == NFS_OP_WRITE)
         verifier = a.verifier;
+    return a;
+}
+
+/* The same, and prints it. */
+static struct answer ask(struct nfs3_call *call)
+{
+    struct answer a = ask_quietly(call);
     bool are_times_right = call->started.ns <= call->sent.ns && call->sent.ns <= call->done.ns;
     printf("%s %s %u times=%s attributes=%d dir=%d fh=%d %s\n", nfs_op_name(call->op), result_names[a.result], a.status,
            are_times_right ? "right" : "wrong", a.has_attributes, a.has_dir_attributes, a.has_fh, a.detail);
@@ -222,7 +231,8 @@ struct storm {
     uint32_t *number;        /* which call of the run the slot holds */
     uint8_t *n_completions;  /* per call of the run */
     uint32_t n, n_sent, n_done, by_result[5];
-    bool is_mixed;
+    enum { STORM_TOLD, STORM_MIXED, STORM_RUN } kind;
+    uint8_t *result; /* per call of the run */
     uint8_t *data;
 };
 
@@ -234,7 +244,8 @@ static void on_storm(struct nfs3_call *call, const struct nfs3_reply *reply)
     uint32_t slot = (uint32_t)(call - s->calls), k = s->number[slot];
     s->n_completions[k]++;
     s->by_result[reply->result]++;
-    if (!s->is_mixed)
+    s->result[k] = (uint8_t)reply->result;
+    if (s->kind == STORM_TOLD)
         printf("%u %s\n", k, result_names[reply->result]);
     if (reply->result != NFS3_CALL_OK && !reply->message)
         abort();
@@ -314,7 +325,7 @@ static void storm_send(struct storm *s, uint32_t slot)
     call->fh = nfs3_client_root(client);
     call->on_done = on_storm;
     call->owner = s;
-    if (s->is_mixed)
+    if (s->kind == STORM_MIXED)
         fill_mixed(s, call, s->number[slot]);
     int error = nfs3_send(client, call);
     if (error) {
@@ -323,38 +334,81 @@ static void storm_send(struct storm *s, uint32_t slot)
     }
 }
 
-static int run_storm(uint32_t n, uint32_t window, bool is_mixed)
+/* 0, or 1 when a call did not complete exactly once. */
+static int storm(struct storm *s, uint32_t n, uint32_t window)
 {
-    struct storm s = {.n = n, .is_mixed = is_mixed};
-    s.calls = calloc(window, sizeof *s.calls);
-    s.number = calloc(window, sizeof *s.number);
-    s.n_completions = calloc(n, 1);
-    s.data = calloc(1, 65536);
-    if (!s.calls || !s.number || !s.n_completions || !s.data)
-        return 1;
+    s->n = n;
+    s->calls = calloc(window, sizeof *s->calls);
+    s->number = calloc(window, sizeof *s->number);
+    s->n_completions = calloc(n, 1);
+    s->result = calloc(n, 1);
+    s->data = calloc(1, 65536);
+    if (!s->calls || !s->number || !s->n_completions || !s->result || !s->data)
+        exit(1);
     for (uint32_t i = 0; i < window && i < n; i++)
-        storm_send(&s, i);
+        storm_send(s, i);
     event_base_dispatch(base);
     int status = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (s.n_completions[k] != 1) {
-            fprintf(stderr, "call %u completed %u times\n", k, s.n_completions[k]);
+        if (s->n_completions[k] != 1) {
+            fprintf(stderr, "call %u completed %u times\n", k, s->n_completions[k]);
             status = 1;
         }
     }
+    return status;
+}
+
+static void storm_free(struct storm *s)
+{
+    free(s->calls);
+    free(s->number);
+    free(s->n_completions);
+    free(s->result);
+    free(s->data);
+}
+
+static void print_results(const struct storm *s)
+{
+    for (unsigned i = 0; i < 5; i++)
+        printf("%s=%u ", result_names[i], s->by_result[i]);
+}
+
+static int run_storm(uint32_t n, uint32_t window, bool is_mixed)
+{
+    struct storm s = {.kind = is_mixed ? STORM_MIXED : STORM_TOLD};
+    int status = storm(&s, n, window);
     struct nfs3_client_counters c;
     struct rusage usage;
     nfs3_client_counters(client, &c);
     getrusage(RUSAGE_SELF, &usage);
-    for (unsigned i = 0; i < 5; i++)
-        printf("%s=%u ", result_names[i], s.by_result[i]);
+    print_results(&s);
     printf("reconnects=%llu unknown_xid=%llu in_flight=%u queued=%u sent=%llu received=%llu rss_kib=%ld\n",
            (unsigned long long)c.n_reconnects, (unsigned long long)c.n_unknown_xid, c.n_in_flight, c.n_queued,
            (unsigned long long)c.bytes_sent, (unsigned long long)c.bytes_received, usage.ru_maxrss);
-    free(s.calls);
-    free(s.number);
-    free(s.n_completions);
-    free(s.data);
+    storm_free(&s);
+    return status;
+}
+
+static int run_runs(uint32_t from, uint32_t to, uint32_t n, uint32_t window)
+{
+    int status = 0;
+    for (uint32_t k = from; k < to && !status; k++) {
+        struct storm s = {.kind = STORM_RUN};
+        struct answer a;
+        do {
+            a = ask_quietly(&(struct nfs3_call){.op = NFS_OP_FSSTAT, .fh = nfs3_client_root(client)});
+        } while (a.result != NFS3_CALL_OK);
+        status = storm(&s, n, window);
+        printf("%u: ", k);
+        print_results(&s);
+        printf("not_ok=");
+        for (uint32_t i = 0, n_told = 0; i < n; i++) {
+            if (s.result[i] != NFS3_CALL_OK)
+                printf(n_told++ ? ",%u" : "%u", i);
+        }
+        printf("\n");
+        storm_free(&s);
+    }
     return status;
 }
 
@@ -363,7 +417,7 @@ static int usage(void)
     fprintf(
         stderr,
         "usage: nfs3_probe [-e ENGINE] [-s SERVER] [-x EXPORT] [-n PORT] [-m PORT] [-t MS] [-c N] [-a ADDRESS] [-r] "
-        "ops | storm N W | mixed N W | connect N\n");
+        "ops | storm N W | runs A B N W | mixed N W | connect N\n");
     return 2;
 }
 
@@ -439,6 +493,8 @@ int main(int argc, char **argv)
             status = run_ops();
         else if (strcmp(mode, "storm") == 0 || strcmp(mode, "mixed") == 0)
             status = run_storm(n, window, mode[0] == 'm');
+        else if (strcmp(mode, "runs") == 0 && optind + 4 < argc)
+            status = run_runs(n, window, (uint32_t)atoi(argv[optind + 3]), (uint32_t)atoi(argv[optind + 4]));
         else if (strcmp(mode, "connect") == 0) {
             char byte;
             printf("connected %u in %.3f s\n", n, (double)mono_since_ns(mono_now(), started) / NS_PER_S);
