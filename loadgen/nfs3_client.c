@@ -95,7 +95,7 @@ static int start_mount(struct nfs3_client *c)
         .connect = {.host = c->server,
                     .source_address = c->source_address,
                     .reserved_port = o->reserved_port,
-                    .timeout_ns = MOUNT_TIMEOUT_NS,
+                    .timeout_ns = o->timeout_ns < MOUNT_TIMEOUT_NS ? o->timeout_ns : MOUNT_TIMEOUT_NS,
                     .user_timeout_ns = o->timeout_ns},
         .auth = {.machine_name = c->machine_name, .uid = o->uid, .gid = o->gid, .n_gids = o->n_gids},
         .timeout_ns = o->timeout_ns,

@@ -6,15 +6,11 @@ at most the seven beside it.
 
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from support.fake_nfs import FakeServer  # noqa: E402
-from support.process import PATIENCE, die_with_parent  # noqa: E402
+from support.fake_nfs import FakeServer
+from support.process import PATIENCE, die_with_parent
 
 ENGINES = ["native", "libnfs"]
 RUNS, CALLS = 200, 200
