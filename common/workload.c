@@ -31,6 +31,8 @@ static const struct config_key workload_table[] = {
     {ROW("description", CONFIG_STRING, description), .max = 1000, .def = "\"\"", .help = "What it stands for"},
     {ROW("derived", CONFIG_STRING, derived), .max = 2000, .def = "\"\"",
      .help = "What of it is derived rather than published; goes into every result"},
+    {ROW("standard", CONFIG_BOOL, is_standard), .def = "false",
+     .help = "A result of it, unchanged and with standard phases, counts as standard"},
     {ROW("tunable", CONFIG_CUSTOM, tunable), .def = "[]", .parse = workload_row_parse_tunable,
      .dump = workload_row_dump_tunable,
      .help = "List of keys that may be changed without making a result non-standard; they are disclosed instead"},
@@ -122,7 +124,7 @@ static const struct config_key workload_table[] = {
 
 #define N_KEYS                (sizeof workload_table / sizeof *workload_table - 1)
 #define MIX_TOLERANCE_PERCENT 1.5 /* the mix rule that a point is judged by */
-#define N_OWN_KEYS            4   /* name, description, derived, tunable: of the workload itself, never overrides */
+#define N_OWN_KEYS            5 /* name, description, derived, standard, tunable: of the workload itself, never overrides */
 
 const struct config_key *workload_key_table(void)
 {

@@ -47,6 +47,8 @@ struct workload {
     char *description;
     char *derived; /* what of it is derived rather than published; "" when nothing. Goes into every result */
 
+    bool is_standard; /* a result of it, unchanged, may be called standard: sfs3 and sfs2008 */
+
     enum counting counting;
     double mix_percent[NFS_OP_COUNT]; /* sums to 100 */
     double lookup_missing_percent;    /* LOOKUPs of names that do not exist */
@@ -127,7 +129,7 @@ void workload_fini(struct workload *w);
  * non-standard. New array of strings. */
 json_t *workload_differences(const struct workload *w, const struct workload *preset);
 
-/* NULL-terminated list of the keys that callers accept as overrides: all but name, description, derived and tunable. */
+/* NULL-terminated list of the keys that callers accept as overrides: all but name, description, derived, standard and tunable. */
 const char *const *workload_keys(void);
 
 /* The table behind it all, for the documentation. */

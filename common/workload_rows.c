@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define KIB            1024
-#define SUM_TOLERANCE  0.01 /* percent: what rounding to two decimals can leave */
+#define SUM_TOLERANCE  0.05 /* percent: what rounding to two decimals can leave */
 #define FILE_BYTES_MAX (UINT64_C(1) << 44)
 
 void workload_row_parse_mix(const struct config_ctx *ctx, const json_t *value, void *field)
