@@ -21,8 +21,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
     size_t d[3][WORD_MAX + 1];
     size_t *before = d[0], *previous = d[1], *now = d[2];
 
-    for (size_t j = 0; j <= m; j++)
+    for (size_t j = 0; j <= m; j++) {
         previous[j] = j;
+    }
     for (size_t i = 1; i <= n; i++) {
         now[0] = i;
         for (size_t j = 1; j <= m; j++) {
@@ -30,8 +31,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
             size_t insert = now[j - 1] + 1, remove = previous[j] + 1;
             size_t best = change < insert ? change : insert;
             best = remove < best ? remove : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) {
                 best = before[j - 2] + 1;
+            }
             now[j] = best;
         }
         size_t *free_row = before;
@@ -46,19 +48,22 @@ const char *config_did_you_mean(const char *word, const char *const *words, size
 {
     const char *best = NULL;
     size_t length = strlen(word), best_distance = length / 3 < 2 ? 3 : length / 3 + 1;
-    if (length > WORD_MAX || length < 2)
+    if (length > WORD_MAX || length < 2) {
         return NULL;
+    }
 
     for (size_t i = 0; i < n; i++) {
         size_t other = strlen(words[i]);
-        if (other > WORD_MAX)
+        if (other > WORD_MAX) {
             continue;
+        }
         size_t d = distance(word, length, words[i], other);
         /* A key without its unit, or with another one: "run" or "run_ms" for "run_s". */
         size_t stem = strcspn(words[i], "_");
         if (d >= best_distance && length >= stem && (length == stem || word[stem] == '_') && stem > 2 &&
-            strncmp(word, words[i], stem) == 0 && !best)
+            strncmp(word, words[i], stem) == 0 && !best) {
             d = best_distance - 1;
+        }
         if (d < best_distance && d < length) {
             best = words[i];
             best_distance = d;
@@ -114,17 +119,19 @@ static bool has_range(const struct config_key *key)
 
 static const char *range_text(char *out, size_t cap, const struct config_key *key)
 {
-    if (!has_range(key))
+    if (!has_range(key)) {
         out[0] = '\0';
-    else
+    } else {
         snprintf(out, cap, " from %.15g to %.15g", key->min, key->max);
+    }
     return out;
 }
 
 static bool is_whole(const json_t *value)
 {
-    if (json_is_integer(value))
+    if (json_is_integer(value)) {
         return true;
+    }
     return json_is_real(value) && floor(json_real_value(value)) == json_real_value(value) &&
            fabs(json_real_value(value)) < 0x1p53;
 }
@@ -137,8 +144,9 @@ static void parse_number(const struct config_ctx *ctx, const json_t *value, cons
     double number = json_number_value(value);
     double lowest = has_range(key) ? key->min : is_unsigned ? 0 : -INFINITY;
     double highest = has_range(key) ? key->max : INFINITY;
-    if (key->type == CONFIG_UINT32 && highest > UINT32_MAX)
+    if (key->type == CONFIG_UINT32 && highest > UINT32_MAX) {
         highest = UINT32_MAX;
+    }
 
     if (!json_is_number(value) || (must_be_whole && !is_whole(value)) || number < lowest || number > highest) {
         config_complain(ctx, "is %s; expected %s%s%s%s", shown(got, sizeof got, value),
@@ -188,8 +196,9 @@ static void parse_string(const struct config_ctx *ctx, const json_t *value, cons
 static size_t count_choices(const char *const *choices)
 {
     size_t n = 0;
-    while (choices[n])
+    while (choices[n]) {
         n++;
+    }
     return n;
 }
 
@@ -197,11 +206,12 @@ static void parse_enum(const struct config_ctx *ctx, const json_t *value, const 
 {
     const char *text = json_string_value(value);
     size_t n = count_choices(key->choices);
-    for (size_t i = 0; text && i < n; i++)
+    for (size_t i = 0; text && i < n; i++) {
         if (strcmp(text, key->choices[i]) == 0) {
             *field = (int)i;
             return;
         }
+    }
 
     char got[2 * SHOWN_MAX], list[400] = "";
     for (size_t i = 0; i < n; i++) {
@@ -219,10 +229,11 @@ static void parse_value(const struct config_ctx *ctx, const json_t *value, const
     void *field = (char *)out + key->offset;
     switch (key->type) {
     case CONFIG_BOOL:
-        if (json_is_boolean(value))
+        if (json_is_boolean(value)) {
             *(bool *)field = json_is_true(value);
-        else
+        } else {
             config_complain(ctx, "is %s; expected true or false", shown(got, sizeof got, value));
+        }
         break;
     case CONFIG_INT:
     case CONFIG_UINT32:
@@ -268,18 +279,22 @@ static void check_unknown_keys(const struct config_source *src, const json_t *va
     size_t n_known = 0;
     json_t *member;
 
-    for (const struct config_key *k = keys; k->key && n_known < KEYS_MAX; k++)
+    for (const struct config_key *k = keys; k->key && n_known < KEYS_MAX; k++) {
         known[n_known++] = k->key;
-    for (; extra && *extra && n_known < KEYS_MAX; extra++)
+    }
+    for (; extra && *extra && n_known < KEYS_MAX; extra++) {
         known[n_known++] = *extra;
+    }
 
     json_object_foreach((json_t *)value, key, member)
     {
         bool is_known = false;
-        for (size_t i = 0; i < n_known && !is_known; i++)
+        for (size_t i = 0; i < n_known && !is_known; i++) {
             is_known = strcmp(key, known[i]) == 0;
-        if (is_known)
+        }
+        if (is_known) {
             continue;
+        }
         char at[KEY_PATH_MAX];
         join_path(at, sizeof at, path, key);
         struct config_ctx ctx = {src, errors, at};
@@ -305,16 +320,17 @@ static int parse_object(const struct config_source *src, const json_t *value, co
         join_path(at, sizeof at, path, key->key);
         struct config_ctx ctx = {src, errors, at};
         const json_t *member = json_object_get(value, key->key);
-        if (member)
+        if (member) {
             parse_value(&ctx, member, key, out);
-        else if (is_override)
+        } else if (is_override) {
             continue;
-        else if (key->def)
+        } else if (key->def) {
             parse_default(&ctx, key, out);
-        else if (key->type == CONFIG_CUSTOM)
+        } else if (key->type == CONFIG_CUSTOM) {
             key->parse(&ctx, NULL, (char *)out + key->offset);
-        else
+        } else {
             complain_of_missing(&at_parent, key);
+        }
     }
     return errors->n > n_before ? -EINVAL : 0;
 }
@@ -323,8 +339,9 @@ int config_parse(const struct config_source *src, const json_t *value, const cha
                  const char *const *extra, void *out, struct config_errors *errors)
 {
     size_t n_before = errors->n;
-    if (json_is_object(value))
+    if (json_is_object(value)) {
         check_unknown_keys(src, value, path, keys, extra, errors);
+    }
     parse_object(src, value, path, keys, false, out, errors);
     return errors->n > n_before ? -EINVAL : 0;
 }
@@ -337,19 +354,21 @@ int config_override(const struct config_source *src, const json_t *value, const 
 
 void config_free(const struct config_key *keys, void *in)
 {
-    for (const struct config_key *key = keys; key->key; key++)
+    for (const struct config_key *key = keys; key->key; key++) {
         if (key->type == CONFIG_STRING) {
             char **field = (char **)((char *)in + key->offset);
             free(*field);
             *field = NULL;
         }
+    }
 }
 
 /* Whole numbers without ".0", as people write them. */
 static json_t *dump_double(double number)
 {
-    if (floor(number) == number && fabs(number) < 0x1p53)
+    if (floor(number) == number && fabs(number) < 0x1p53) {
         return json_integer((json_int_t)number);
+    }
     return json_real(number);
 }
 
@@ -381,8 +400,9 @@ json_t *config_dump(const struct config_key *keys, const void *in)
     json_t *object = json_object();
     for (const struct config_key *key = keys; object && key->key; key++) {
         json_t *value = dump_value(key, (const char *)in + key->offset);
-        if (!value)
+        if (!value) {
             continue; /* a custom row that has nothing to say */
+        }
         if (json_object_set_new(object, key->key, value)) {
             json_decref(object);
             return NULL;
@@ -394,8 +414,9 @@ json_t *config_dump(const struct config_key *keys, const void *in)
 static void print_range(const struct config_key *key, FILE *file)
 {
     if (key->type == CONFIG_ENUM) {
-        for (const char *const *choice = key->choices; *choice; choice++)
+        for (const char *const *choice = key->choices; *choice; choice++) {
             fprintf(file, "%s`\"%s\"`", choice == key->choices ? "" : ", ", *choice);
+        }
     } else if (key->type == CONFIG_BOOL) {
         fputs("`true`, `false`", file);
     } else if (has_range(key)) {
@@ -405,15 +426,17 @@ static void print_range(const struct config_key *key, FILE *file)
 
 void config_print_docs(const struct config_key *keys, const char *title, FILE *file)
 {
-    if (title)
+    if (title) {
         fprintf(file, "## %s\n\n", title);
+    }
     fputs("| key | unit | default | range | meaning |\n| --- | --- | --- | --- | --- |\n", file);
     for (const struct config_key *key = keys; key->key; key++) {
         fprintf(file, "| `%s` | %s | ", key->key, key->unit ? key->unit : "");
-        if (key->def)
+        if (key->def) {
             fprintf(file, "`%s` | ", key->def);
-        else
+        } else {
             fputs(key->type == CONFIG_CUSTOM ? " | " : "required | ", file);
+        }
         print_range(key, file);
         fprintf(file, " | %s |\n", key->help ? key->help : "");
     }

@@ -19,8 +19,9 @@ static void program_directory(char out[PATH_MAX])
     ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
     out[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(out, '/');
-    if (slash)
+    if (slash) {
         *slash = '\0';
+    }
 }
 
 /* The i-th directory that may hold configurations, into out; false when there are no more. "" is one to skip. */
@@ -30,16 +31,18 @@ static bool candidate(int i, char *out, size_t cap)
     const char *from_environment = getenv("NFSCURVE_CONFIGS");
     out[0] = '\0';
     if (i == 0) {
-        if (from_environment && *from_environment)
+        if (from_environment && *from_environment) {
             snprintf(out, cap, "%s", from_environment);
+        }
         return true;
     }
     program_directory(directory);
     if (i <= 1 + LEVELS_UP) {
         for (int up = 1; up < i; up++) {
             char *slash = strrchr(directory, '/');
-            if (!slash)
+            if (!slash) {
                 return true;
+            }
             *slash = '\0';
         }
         snprintf(out, cap, "%s/configs", directory);
@@ -59,14 +62,17 @@ static bool candidate(int i, char *out, size_t cap)
 int config_path_find(const char *kind, const char *name, char **path)
 {
     char directory[PATH_MAX + 64];
-    if (!*name || name[strspn(name, NAME_CHARS)] || strlen(name) > NAME_MAX - 5)
+    if (!*name || name[strspn(name, NAME_CHARS)] || strlen(name) > NAME_MAX - 5) {
         return -EINVAL;
+    }
     for (int i = 0; candidate(i, directory, sizeof directory); i++) {
         char *full;
-        if (!*directory)
+        if (!*directory) {
             continue;
-        if (asprintf(&full, "%s/%s/%s.json", directory, kind, name) < 0)
+        }
+        if (asprintf(&full, "%s/%s/%s.json", directory, kind, name) < 0) {
             return -ENOMEM;
+        }
         if (access(full, R_OK) == 0) {
             *path = full;
             return 0;
@@ -87,18 +93,22 @@ static size_t list_directory(const char *directory, const char *kind, char *name
     char full[PATH_MAX + 128];
     snprintf(full, sizeof full, "%s/%s", directory, kind);
     DIR *dir = opendir(full);
-    if (!dir)
+    if (!dir) {
         return n;
+    }
     for (struct dirent *entry; n < NAMES_MAX && (entry = readdir(dir));) {
         size_t stem = strspn(entry->d_name, NAME_CHARS);
-        if (stem == 0 || strcmp(entry->d_name + stem, ".json") != 0)
+        if (stem == 0 || strcmp(entry->d_name + stem, ".json") != 0) {
             continue;
+        }
         entry->d_name[stem] = '\0';
         bool is_known = false;
-        for (size_t i = 0; i < n && !is_known; i++)
+        for (size_t i = 0; i < n && !is_known; i++) {
             is_known = strcmp(names[i], entry->d_name) == 0;
-        if (!is_known && (names[n] = strdup(entry->d_name)))
+        }
+        if (!is_known && (names[n] = strdup(entry->d_name))) {
             n++;
+        }
     }
     closedir(dir);
     return n;
@@ -108,20 +118,25 @@ char *config_path_list(const char *kind)
 {
     char directory[PATH_MAX + 64], *names[NAMES_MAX], *list = NULL;
     size_t n = 0, list_bytes;
-    for (int i = 0; candidate(i, directory, sizeof directory); i++)
-        if (*directory)
+    for (int i = 0; candidate(i, directory, sizeof directory); i++) {
+        if (*directory) {
             n = list_directory(directory, kind, names, n);
+        }
+    }
     qsort(names, n, sizeof *names, compare_names);
 
     FILE *out = open_memstream(&list, &list_bytes);
     if (out) {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             fprintf(out, "%s%s", i ? ", " : "", names[i]);
-        if (n == 0)
+        }
+        if (n == 0) {
             fputs("none", out);
+        }
         fclose(out);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         free(names[i]);
+    }
     return list;
 }

@@ -25,8 +25,9 @@ void config_errors_init(struct config_errors *e)
 
 void config_errors_fini(struct config_errors *e)
 {
-    for (size_t i = 0; i < e->n; i++)
+    for (size_t i = 0; i < e->n; i++) {
         free(e->messages[i]);
+    }
     free(e->messages);
     *e = (struct config_errors){NULL, 0};
 }
@@ -43,8 +44,9 @@ static void errors_append(struct config_errors *e, char *message)
         message = strdup("more errors than can be listed; correct these first");
     }
     char **grown = realloc(e->messages, (e->n + 1) * sizeof *grown);
-    if (!message || !grown)
+    if (!message || !grown) {
         abort(); /* a configuration of a few kilobytes and no memory to say what is wrong with it */
+    }
     e->messages = grown;
     e->messages[e->n++] = message;
 }
@@ -54,8 +56,9 @@ void config_errors_add(struct config_errors *e, const char *fmt, ...)
     char *message;
     va_list args;
     va_start(args, fmt);
-    if (vasprintf(&message, fmt, args) < 0)
+    if (vasprintf(&message, fmt, args) < 0) {
         message = NULL;
+    }
     va_end(args);
     errors_append(e, message);
 }
@@ -71,8 +74,9 @@ int config_load_text(struct config_source *src, const char *name, const char *te
         return -ENOMEM;
     }
     src->root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    if (src->root && json_is_object(src->root))
+    if (src->root && json_is_object(src->root)) {
         return 0;
+    }
 
     if (src->root) {
         config_errors_add(errors, "%s:1: the outermost value must be an object: { \"key\": value, ... }", name);
@@ -93,33 +97,37 @@ static int read_text(const char *path, char **text)
 {
     int error = 0;
     FILE *file = fopen(path, "re");
-    if (!file)
+    if (!file) {
         return -errno;
+    }
 
     size_t n = 0, cap = 1u << 14;
     char *buffer = malloc(cap + 1);
     while (buffer) {
         n += fread(buffer + n, 1, cap - n, file);
-        if (n < cap)
+        if (n < cap) {
             break;
+        }
         if (cap > CONFIG_TEXT_MAX) {
             error = -EFBIG;
             break;
         }
         cap *= 2;
         char *grown = realloc(buffer, cap + 1);
-        if (!grown)
+        if (!grown) {
             free(buffer);
+        }
         buffer = grown;
     }
-    if (!buffer)
+    if (!buffer) {
         error = -ENOMEM;
-    else if (ferror(file))
+    } else if (ferror(file)) {
         error = -EIO;
-    else if (!error && n > CONFIG_TEXT_MAX)
+    } else if (!error && n > CONFIG_TEXT_MAX) {
         error = -EFBIG;
-    else if (!error && memchr(buffer, 0, n))
+    } else if (!error && memchr(buffer, 0, n)) {
         error = -EILSEQ;
+    }
     fclose(file);
     if (error) {
         free(buffer);
@@ -150,8 +158,9 @@ int config_load_file(struct config_source *src, const char *path, struct config_
 
 void config_source_fini(struct config_source *src)
 {
-    for (size_t i = 0; i < src->n_set_paths; i++)
+    for (size_t i = 0; i < src->n_set_paths; i++) {
         free(src->set_paths[i]);
+    }
     free(src->set_paths);
     free(src->name);
     free(src->text);
@@ -167,17 +176,21 @@ struct scanner {
 
 static void skip_space(struct scanner *s)
 {
-    for (; *s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n'; s->at++)
+    for (; *s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n'; s->at++) {
         s->line += *s->at == '\n';
+    }
 }
 
 static void skip_string(struct scanner *s)
 {
-    for (s->at++; *s->at && *s->at != '"'; s->at++)
-        if (*s->at == '\\' && s->at[1])
+    for (s->at++; *s->at && *s->at != '"'; s->at++) {
+        if (*s->at == '\\' && s->at[1]) {
             s->at++;
-    if (*s->at)
+        }
+    }
+    if (*s->at) {
         s->at++;
+    }
 }
 
 static void skip_value(struct scanner *s)
@@ -198,8 +211,9 @@ static void skip_value(struct scanner *s)
             break;
         case '}':
         case ']':
-            if (depth == 0)
+            if (depth == 0) {
                 return; /* of the value around it */
+            }
             depth--;
             s->at++;
             break;
@@ -217,8 +231,9 @@ static void skip_value(struct scanner *s)
  * "p99.9" does. */
 static const char *path_behind_key(const char *path, const char *key, size_t n)
 {
-    if (strncmp(path, key, n) != 0)
+    if (strncmp(path, key, n) != 0) {
         return NULL;
+    }
     path += n;
     return *path == '.' ? path + 1 : *path == '[' || *path == '\0' ? path : NULL;
 }
@@ -229,8 +244,9 @@ static bool step_into_object(struct scanner *s, const char **path)
     s->at++;
     for (;;) {
         skip_space(s);
-        if (*s->at != '"')
+        if (*s->at != '"') {
             return false;
+        }
         const char *key = s->at + 1;
         skip_string(s);
         const char *behind = path_behind_key(*path, key, (size_t)(s->at - key - 1));
@@ -243,8 +259,9 @@ static bool step_into_object(struct scanner *s, const char **path)
         }
         skip_value(s);
         skip_space(s);
-        if (*s->at != ',')
+        if (*s->at != ',') {
             return false;
+        }
         s->at++;
     }
 }
@@ -253,19 +270,22 @@ static bool step_into_array(struct scanner *s, const char **path)
 {
     char *end;
     unsigned long index = strtoul(*path + 1, &end, 10);
-    if (*end != ']')
+    if (*end != ']') {
         return false;
+    }
     s->at++;
     for (; index > 0; index--) {
         skip_value(s);
         skip_space(s);
-        if (*s->at != ',')
+        if (*s->at != ',') {
             return false;
+        }
         s->at++;
     }
     skip_space(s);
-    if (*s->at == ']')
+    if (*s->at == ']') {
         return false;
+    }
     *path = end[1] == '.' ? end + 2 : end + 1;
     return true;
 }
@@ -273,24 +293,28 @@ static bool step_into_array(struct scanner *s, const char **path)
 /* Whether `path` is, or lies below, a path that --set has changed. */
 static bool is_set(const struct config_source *src, const char *path)
 {
-    for (size_t i = 0; i < src->n_set_paths; i++)
-        if (path_behind_key(path, src->set_paths[i], strlen(src->set_paths[i])))
+    for (size_t i = 0; i < src->n_set_paths; i++) {
+        if (path_behind_key(path, src->set_paths[i], strlen(src->set_paths[i]))) {
             return true;
+        }
+    }
     return false;
 }
 
 int config_line_of(const struct config_source *src, const char *path)
 {
-    if (!src->text || is_set(src, path))
+    if (!src->text || is_set(src, path)) {
         return 0;
+    }
     struct scanner s = {src->text, 1};
     skip_space(&s);
     while (*path) {
         bool is_found = *s.at == '{'                   ? step_into_object(&s, &path)
                         : *s.at == '[' && *path == '[' ? step_into_array(&s, &path)
                                                        : false;
-        if (!is_found)
+        if (!is_found) {
             return 0;
+        }
     }
     return s.line;
 }
@@ -300,8 +324,9 @@ void config_complain(const struct config_ctx *ctx, const char *fmt, ...)
     char *what, path[512];
     va_list args;
     va_start(args, fmt);
-    if (vasprintf(&what, fmt, args) < 0)
+    if (vasprintf(&what, fmt, args) < 0) {
         what = NULL;
+    }
     va_end(args);
     if (!what) {
         errors_append(ctx->errors, NULL);
@@ -311,12 +336,13 @@ void config_complain(const struct config_ctx *ctx, const char *fmt, ...)
     log_quote(path, sizeof path, ctx->path, strlen(ctx->path));
     const char *colon = *path ? ": " : "";
     int line = config_line_of(ctx->src, ctx->path);
-    if (is_set(ctx->src, ctx->path))
+    if (is_set(ctx->src, ctx->path)) {
         config_errors_add(ctx->errors, "--set: %s%s%s", path, colon, what);
-    else if (line > 0)
+    } else if (line > 0) {
         config_errors_add(ctx->errors, "%s:%d: %s%s%s", ctx->src->name, line, path, colon, what);
-    else
+    } else {
         config_errors_add(ctx->errors, "%s: %s%s%s", ctx->src->name, path, colon, what);
+    }
     free(what);
 }
 
@@ -333,24 +359,28 @@ static int split_path(const char *path, size_t n, struct set_step steps[SET_DEPT
     int n_steps = 0;
     size_t at = 0;
     while (at < n) {
-        if (n_steps == SET_DEPTH_MAX)
+        if (n_steps == SET_DEPTH_MAX) {
             return -EINVAL;
+        }
         struct set_step *step = &steps[n_steps++];
         if (path[at] == '[') {
             char *end;
             size_t digits = strspn(path + at + 1, "0123456789");
             step->key = NULL;
             step->index = strtoul(path + at + 1, &end, 10);
-            if (digits == 0 || digits > 6 || *end != ']' || n_steps == 1)
+            if (digits == 0 || digits > 6 || *end != ']' || n_steps == 1) {
                 return -EINVAL;
+            }
             at = (size_t)(end + 1 - path);
         } else {
-            if (n_steps > 1 && path[at++] != '.')
+            if (n_steps > 1 && path[at++] != '.') {
                 return -EINVAL;
+            }
             step->key = path + at;
             step->key_len = strcspn(path + at, ".[=");
-            if (step->key_len == 0)
+            if (step->key_len == 0) {
                 return -EINVAL;
+            }
             at += step->key_len;
         }
     }
@@ -365,10 +395,12 @@ static json_t *get_step(const json_t *in, const struct set_step *step)
 /* Takes `value` over. 0 or -1. */
 static int put_step(json_t *in, const struct set_step *step, json_t *value)
 {
-    if (step->key)
+    if (step->key) {
         return json_object_setn_new(in, step->key, step->key_len, value);
-    if (step->index == json_array_size(in))
+    }
+    if (step->index == json_array_size(in)) {
         return json_array_append_new(in, value);
+    }
     return json_array_set_new(in, step->index, value);
 }
 
@@ -378,8 +410,9 @@ static json_t *read_set_value(const char *assignment, const char *text, struct c
 {
     json_error_t where;
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
-    if (value)
+    if (value) {
         return value;
+    }
     char quoted[256];
     log_quote(quoted, sizeof quoted, where.text, strlen(where.text));
     if (*text == '{' || *text == '[' || *text == '"') {
@@ -387,20 +420,23 @@ static json_t *read_set_value(const char *assignment, const char *text, struct c
         return NULL;
     }
     value = json_string(text);
-    if (!value)
+    if (!value) {
         config_errors_add(errors, "--set: the value is not valid UTF-8");
+    }
     return value;
 }
 
 static int remember_set(struct config_source *src, const char *path, size_t n)
 {
     char **grown = realloc(src->set_paths, (src->n_set_paths + 1) * sizeof *grown);
-    if (!grown)
+    if (!grown) {
         return -ENOMEM;
+    }
     src->set_paths = grown;
     grown[src->n_set_paths] = strndup(path, n);
-    if (!grown[src->n_set_paths])
+    if (!grown[src->n_set_paths]) {
         return -ENOMEM;
+    }
     src->n_set_paths++;
     return 0;
 }
@@ -419,8 +455,9 @@ int config_set(struct config_source *src, const char *assignment, struct config_
         return -EINVAL;
     }
     json_t *value = read_set_value(quoted, assignment + path_len + 1, errors);
-    if (!value)
+    if (!value) {
         return -EINVAL;
+    }
 
     json_t *in = src->root;
     for (int i = 0; in && i < n_steps; i++) {
@@ -435,15 +472,17 @@ int config_set(struct config_source *src, const char *assignment, struct config_
         }
         if (i + 1 == n_steps) {
             int error = put_step(in, step, value) ? -EINVAL : remember_set(src, assignment, path_len);
-            if (error)
+            if (error) {
                 config_errors_add(errors, "--set %s: the key can't be set (is it valid UTF-8?)", quoted);
+            }
             return error;
         }
         json_t *next = get_step(in, step);
         if (!next) {
             next = steps[i + 1].key ? json_object() : json_array();
-            if (put_step(in, step, next))
+            if (put_step(in, step, next)) {
                 next = NULL;
+            }
         }
         in = next;
     }

@@ -21,12 +21,14 @@ int deck_init(struct deck *d, const double *weights, uint32_t n, uint32_t size)
     double sum = 0;
     memset(d, 0, sizeof *d);
     for (uint32_t i = 0; i < n; i++) {
-        if (!(weights[i] >= 0))
+        if (!(weights[i] >= 0)) {
             return -EINVAL;
+        }
         sum += weights[i];
     }
-    if (n == 0 || size == 0 || !(sum > 0) || isinf(sum))
+    if (n == 0 || size == 0 || !(sum > 0) || isinf(sum)) {
         return -EINVAL;
+    }
 
     d->n = n;
     d->size = size;
@@ -59,13 +61,16 @@ int deck_init_percent(struct deck *d, double percent)
 
 int deck_init_uniform(struct deck *d, uint32_t strata)
 {
-    if (strata == 0)
+    if (strata == 0) {
         return -EINVAL;
+    }
     double *weights = malloc(strata * sizeof *weights);
-    if (!weights)
+    if (!weights) {
         return -ENOMEM;
-    for (uint32_t i = 0; i < strata; i++)
+    }
+    for (uint32_t i = 0; i < strata; i++) {
         weights[i] = 1;
+    }
     int error = deck_init(d, weights, strata, strata);
     free(weights);
     return error;
@@ -84,8 +89,9 @@ void deck_fini(struct deck *d)
 static uint32_t place_cards(struct deck *d, struct rng *rng, uint32_t n_placed, uint32_t item, uint32_t c)
 {
     assert(c <= d->size - n_placed);
-    for (uint32_t i = 0; i < c; i++)
+    for (uint32_t i = 0; i < c; i++) {
         d->places[n_placed++] = (struct deck_place){(i + rng_unit(rng)) / c, item};
+    }
     return n_placed;
 }
 
@@ -100,8 +106,9 @@ static void deal(struct deck *d, struct rng *rng)
     uint32_t n_placed = 0;
     double edge_before = 0;
 
-    if (!d->is_started)
+    if (!d->is_started) {
         d->point = rng_unit(rng);
+    }
     d->is_started = true;
     for (uint32_t i = 0; i < d->n; i++) {
         /* The fractions lie end to end on a line; an item gets a card beyond its whole ones when one of the points
@@ -114,15 +121,17 @@ static void deal(struct deck *d, struct rng *rng)
     d->point = fmod(d->point + GOLDEN_SECTION, 1);
 
     qsort(d->places, d->size, sizeof *d->places, compare_places);
-    for (uint32_t i = 0; i < d->size; i++)
+    for (uint32_t i = 0; i < d->size; i++) {
         d->cards[i] = d->places[i].item;
+    }
     d->next = 0;
 }
 
 uint32_t deck_next(struct deck *d, struct rng *rng)
 {
-    if (d->next == d->size)
+    if (d->next == d->size) {
         deal(d, rng);
+    }
     return d->cards[d->next++];
 }
 

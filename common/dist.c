@@ -16,19 +16,22 @@ int dist_discrete_init(struct dist_discrete *d, const double *weights, uint32_t 
 
     *d = (struct dist_discrete){0};
     for (uint32_t i = 0; i < n; i++) {
-        if (!(weights[i] >= 0))
+        if (!(weights[i] >= 0)) {
             return -EINVAL;
+        }
         sum += weights[i];
     }
-    if (n == 0 || !(sum > 0) || isinf(sum))
+    if (n == 0 || !(sum > 0) || isinf(sum)) {
         return -EINVAL;
+    }
 
     d->n = n;
     d->keep = malloc(n * sizeof *d->keep);
     d->alias = malloc(n * sizeof *d->alias);
     work = malloc(n * sizeof *work);
-    if (!d->keep || !d->alias || !work)
+    if (!d->keep || !d->alias || !work) {
         goto out;
+    }
 
     /* Every column holds 1/n of the probability. Columns that their own item does not fill (from the front of `work`)
      * are topped up by items that have too much (from its back), until each column has one owner and at most one guest.
@@ -37,10 +40,11 @@ int dist_discrete_init(struct dist_discrete *d, const double *weights, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         d->keep[i] = weights[i] / sum * n;
         d->alias[i] = i;
-        if (d->keep[i] < 1)
+        if (d->keep[i] < 1) {
             work[n_small++] = i;
-        else
+        } else {
             work[n - ++n_large] = i;
+        }
     }
     while (n_small > 0 && n_large > 0) {
         uint32_t small = work[--n_small], large = work[n - n_large];
@@ -52,15 +56,18 @@ int dist_discrete_init(struct dist_discrete *d, const double *weights, uint32_t 
         }
     }
     /* What is left over is full but for rounding. */
-    while (n_small > 0)
+    while (n_small > 0) {
         d->keep[work[--n_small]] = 1;
-    while (n_large > 0)
+    }
+    while (n_large > 0) {
         d->keep[work[n - n_large--]] = 1;
+    }
     error = 0;
 out:
     free(work);
-    if (error)
+    if (error) {
         dist_discrete_fini(d);
+    }
     return error;
 }
 
@@ -89,8 +96,9 @@ static double zipf_area(double x, double theta)
 static double zipf_area_inverse(double area, double theta)
 {
     double t = area * (1 - theta);
-    if (t < -1)
+    if (t < -1) {
         t = -1; /* rounding at the far end */
+    }
     return exp(fabs(t) < 1e-8 ? area * (1 - t / 2) : area * log1p(t) / t);
 }
 
@@ -111,13 +119,16 @@ uint64_t dist_zipf_draw(const struct dist_zipf *z, struct rng *rng)
         double area = z->area_last + rng_unit(rng) * (z->area_first - z->area_last);
         double x = zipf_area_inverse(area, z->theta);
         double k = nearbyint(x);
-        if (k < 1)
+        if (k < 1) {
             k = 1;
-        if (k > (double)z->n)
+        }
+        if (k > (double)z->n) {
             k = (double)z->n;
+        }
         /* Under the curve, but is it also in the bar of k? Near the right edge of the bar always. */
-        if (k - x <= z->squeeze || area >= zipf_area(k + 0.5, z->theta) - pow(k, -z->theta))
+        if (k - x <= z->squeeze || area >= zipf_area(k + 0.5, z->theta) - pow(k, -z->theta)) {
             return (uint64_t)k - 1;
+        }
     }
 }
 
@@ -134,8 +145,9 @@ uint32_t dist_access_group_count(uint64_t n_working_set)
 
 void dist_access_group_weights(double *weights, uint32_t n_groups)
 {
-    for (uint32_t i = 0; i < n_groups; i++)
+    for (uint32_t i = 0; i < n_groups; i++) {
         weights[i] = dist_poisson_weight(i % DIST_ACCESS_GROUPS, DIST_ACCESS_LAMBDA);
+    }
 }
 
 double dist_normal_cdf(double z)
@@ -145,20 +157,24 @@ double dist_normal_cdf(double z)
 
 double dist_normal_quantile(double p)
 {
-    if (p <= 0)
+    if (p <= 0) {
         return -INFINITY;
-    if (p >= 1)
+    }
+    if (p >= 1) {
         return INFINITY;
+    }
     /* Bisection: slow and sure, for tables that are made once. Beyond 40 no double has a tail. */
     double low = -40, high = 40;
     while (high - low > 1e-14 * (1 + fabs(low))) {
         double middle = (low + high) / 2;
-        if (dist_normal_cdf(middle) < p)
+        if (dist_normal_cdf(middle) < p) {
             low = middle;
-        else
+        } else {
             high = middle;
-        if (middle == (low + high) / 2)
+        }
+        if (middle == (low + high) / 2) {
             break;
+        }
     }
     return (low + high) / 2;
 }

@@ -48,23 +48,28 @@ int64_t histogram_bucket_high_ns(unsigned index)
 
 void histogram_record_n(struct histogram *h, int64_t value_ns, uint64_t n)
 {
-    if (n == 0)
+    if (n == 0) {
         return;
-    if (value_ns < 0)
+    }
+    if (value_ns < 0) {
         value_ns = 0;
+    }
     unsigned __int128 value = (unsigned __int128)value_ns;
 
     h->count += n;
     h->sum_ns += value * n;
     h->sum_sq_ns2 += value * value * n;
-    if (value_ns < h->min_ns)
+    if (value_ns < h->min_ns) {
         h->min_ns = value_ns;
-    if (value_ns > h->max_ns)
+    }
+    if (value_ns > h->max_ns) {
         h->max_ns = value_ns;
-    if (value_ns > HISTOGRAM_MAX_NS)
+    }
+    if (value_ns > HISTOGRAM_MAX_NS) {
         h->n_beyond += n;
-    else
+    } else {
         h->buckets[histogram_index(value_ns)] += n;
+    }
 }
 
 void histogram_record(struct histogram *h, int64_t value_ns)
@@ -78,29 +83,35 @@ uint64_t histogram_merge(struct histogram *dst, const struct histogram *src)
     dst->n_beyond += src->n_beyond;
     dst->sum_ns += src->sum_ns;
     dst->sum_sq_ns2 += src->sum_sq_ns2;
-    if (src->min_ns < dst->min_ns)
+    if (src->min_ns < dst->min_ns) {
         dst->min_ns = src->min_ns;
-    if (src->max_ns > dst->max_ns)
+    }
+    if (src->max_ns > dst->max_ns) {
         dst->max_ns = src->max_ns;
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+    }
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
         dst->buckets[i] += src->buckets[i];
+    }
     return src->n_beyond;
 }
 
 int64_t histogram_percentile_ns(const struct histogram *h, double p)
 {
-    if (h->count == 0)
+    if (h->count == 0) {
         return 0;
+    }
     p = p < 0 ? 0 : p > 100 ? 100 : p;
 
     /* The smallest rank that is p % of all or more, but at least the first value. The margin undoes the rounding of
      * p/100·count: 99.9 % of 1000 must be rank 999, and in binary it comes out a little above it. */
     double exact_rank = p / 100 * (double)h->count;
     uint64_t rank = (uint64_t)ceil(exact_rank - exact_rank * 1e-12);
-    if (rank < 1)
+    if (rank < 1) {
         rank = 1;
-    if (rank > h->count)
+    }
+    if (rank > h->count) {
         rank = h->count;
+    }
 
     uint64_t seen = 0;
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
@@ -120,8 +131,9 @@ double histogram_mean_ns(const struct histogram *h)
 
 double histogram_stddev_ns(const struct histogram *h)
 {
-    if (h->count < 2)
+    if (h->count < 2) {
         return 0;
+    }
 
     /* Deviations are summed from q, the mean rounded down, in integers: with Σx = n·q + r,
      *

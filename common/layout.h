@@ -41,9 +41,9 @@ struct process_layout {
 };
 
 /* File number of working-set file w (0 .. lg_n_working_set - 1); grows with w.
- * Every stride of lg_n_files / lg_n_working_set files gives one. Which of the stride moves with w (a Weyl sequence by the golden ratio),
- * since always taking the first would lock in with the cycle of the size table: 10 % of a cycle of 100 would only ever see ten of its
- * hundred sizes, and the rare large ones perhaps never. */
+ * Every stride of lg_n_files / lg_n_working_set files gives one. Which of the stride moves with w (a Weyl sequence by
+ * the golden ratio), since always taking the first would lock in with the cycle of the size table: 10 % of a cycle of
+ * 100 would only ever see ten of its hundred sizes, and the rare large ones perhaps never. */
 static inline uint64_t layout_working_set_file(uint64_t lg_n_files, uint64_t lg_n_working_set, uint64_t w)
 {
     uint64_t low = (uint64_t)((unsigned __int128)w * lg_n_files / lg_n_working_set);
@@ -63,8 +63,9 @@ static inline uint64_t layout_working_set_from(uint64_t lg_n_files, uint64_t lg_
     return w;
 }
 
-/* Bytes of a process's fileset table (loadgen/fileset.c): 70 for a working-set file (64 handle, 1 its length, 5 size), 65 for the handle of
- * a directory or symlink, 6 for a non-I/O slot and 65 for the handle of each slot that is full: half of them and a little reserve. */
+/* Bytes of a process's fileset table (loadgen/fileset.c): 70 for a working-set file (64 handle, 1 its length, 5 size),
+ * 65 for the handle of a directory or symlink, 6 for a non-I/O slot and 65 for the handle of each slot that is full:
+ * half of them and a little reserve. */
 static inline uint64_t layout_fileset_handle_reserve(uint64_t n_non_io_files)
 {
     return n_non_io_files / 2 + n_non_io_files / 16 + 16;

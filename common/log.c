@@ -29,10 +29,12 @@ void log_init(const char *program, enum log_level level)
 int log_to_file(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
-    if (fd < 0)
+    if (fd < 0) {
         return -errno;
-    if (sink.fd >= 0)
+    }
+    if (sink.fd >= 0) {
         close(sink.fd);
+    }
     sink.fd = fd;
     return 0;
 }
@@ -43,10 +45,12 @@ static void write_line(int fd, const char *line, size_t n)
      * terminal must not stop a measurement, so what can't be written is dropped. */
     while (n > 0) {
         ssize_t written = write(fd, line, n);
-        if (written < 0 && errno == EINTR)
+        if (written < 0 && errno == EINTR) {
             continue;
-        if (written <= 0)
+        }
+        if (written <= 0) {
             return;
+        }
         line += written;
         n -= (size_t)written;
     }
@@ -58,27 +62,34 @@ __attribute__((format(printf, 2, 0))) static void log_v(enum log_level level, co
     char line[LOG_LINE_MAX], when[25];
 
     bool is_for_file = sink.fd >= 0 && (level <= sink.level || level <= LOG_LEVEL_INFO);
-    if (level > sink.level && !is_for_file)
+    if (level > sink.level && !is_for_file) {
         return;
+    }
     wall_format(wall_now(), when);
     int head = snprintf(line, sizeof line, "%s %s: %s", when, sink.program, words[level]);
     size_t length = head < 0 ? 0 : (size_t)head < sizeof line ? (size_t)head : sizeof line - 1;
     int body = vsnprintf(line + length, sizeof line - length, fmt, args);
-    if (body < 0)
+    if (body < 0) {
         return;
+    }
     size_t end = length + (size_t)body;
-    if (end > sizeof line - 2)
+    if (end > sizeof line - 2) {
         end = sizeof line - 2;
+    }
 
     /* One event, one line: a line break within the message would let whoever supplied it forge events. */
-    for (size_t i = length; i < end; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+    for (size_t i = length; i < end; i++) {
+        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) {
             line[i] = ' ';
+        }
+    }
     line[end++] = '\n';
-    if (level <= sink.level)
+    if (level <= sink.level) {
         write_line(STDERR_FILENO, line, end);
-    if (is_for_file)
+    }
+    if (is_for_file) {
         write_line(sink.fd, line, end);
+    }
 }
 
 void log_error(const char *fmt, ...)
@@ -117,16 +128,19 @@ void log_debug(const char *fmt, ...)
 static size_t printable_length(const unsigned char *text, size_t n)
 {
     unsigned char first = text[0];
-    if (first < 0x80)
+    if (first < 0x80) {
         return first >= 0x20 && first != 0x7f;
+    }
 
     size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || n < length)
+    if (first < 0xc2 || first > 0xf4 || n < length) {
         return 0;
+    }
     uint32_t code = first & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
+        if ((text[i] & 0xc0) != 0x80) {
             return 0;
+        }
         code = code << 6 | (text[i] & 0x3fu);
     }
     static const uint32_t smallest[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
@@ -140,12 +154,14 @@ char *log_quote(char *out, size_t cap, const char *text, size_t n)
     const unsigned char *from = (const unsigned char *)text;
     size_t used = 0;
 
-    if (cap == 0)
+    if (cap == 0) {
         return out;
+    }
     while (n > 0) {
         size_t length = printable_length(from, n);
-        if (used + (length ? length : 4) >= cap)
+        if (used + (length ? length : 4) >= cap) {
             break;
+        }
         if (length) {
             memcpy(out + used, from, length);
             used += length;

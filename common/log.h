@@ -13,7 +13,8 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 /* `program` is borrowed for the life of the process. */
 void log_init(const char *program, enum log_level level);
 
-/* Also append to `path`: every line up to LOG_LEVEL_INFO, whatever stderr's level is, and what stderr gets. 0 or -errno. */
+/* Also append to `path`: every line up to LOG_LEVEL_INFO, whatever stderr's level is, and what stderr gets. 0 or
+ * -errno. */
 int log_to_file(const char *path);
 
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

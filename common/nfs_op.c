@@ -93,16 +93,18 @@ const char *nfs_op_name(enum nfs_op op)
 
 int nfs_op_parse(const char *name, enum nfs_op *op)
 {
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         if (strcasecmp(name, op_rows[i].name) == 0) {
             *op = (enum nfs_op)i;
             return 0;
         }
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+    }
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
         if (strcasecmp(name, aliases[i].name) == 0) {
             *op = aliases[i].op;
             return 0;
         }
+    }
     return -EINVAL;
 }
 
@@ -129,10 +131,11 @@ unsigned nfs_status_index(uint32_t status)
     size_t low = 0, high = STATUS_ROWS;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (status_rows[middle].value < status)
+        if (status_rows[middle].value < status) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < STATUS_ROWS && status_rows[low].value == status ? (unsigned)low : STATUS_UNKNOWN;
 }

@@ -36,8 +36,9 @@ void rng_seed(struct rng *rng, uint64_t seed, uint64_t stream)
     rng->s[1] = splitmix64(&b);
     rng->s[2] = splitmix64(&c);
     rng->s[3] = splitmix64(&c);
-    if ((rng->s[0] | rng->s[1] | rng->s[2] | rng->s[3]) == 0)
+    if ((rng->s[0] | rng->s[1] | rng->s[2] | rng->s[3]) == 0) {
         rng->s[0] = 1; /* the only state that xoshiro can't leave */
+    }
 }
 
 uint64_t rng_u64(struct rng *rng)
@@ -62,8 +63,9 @@ uint64_t rng_below(struct rng *rng, uint64_t n)
     unsigned __int128 product = (unsigned __int128)rng_u64(rng) * n;
     if ((uint64_t)product < n) {
         uint64_t refuse_below = (0 - n) % n; /* 2^64 mod n */
-        while ((uint64_t)product < refuse_below)
+        while ((uint64_t)product < refuse_below) {
             product = (unsigned __int128)rng_u64(rng) * n;
+        }
     }
     return (uint64_t)(product >> 64);
 }
@@ -88,8 +90,9 @@ void rng_shuffle(struct rng *rng, void *base, size_t n, size_t size)
     for (size_t left = n; left > 1; left--) {
         unsigned char *last = bytes + (left - 1) * size;
         unsigned char *pick = bytes + rng_below(rng, left) * size;
-        if (pick == last)
+        if (pick == last) {
             continue;
+        }
         memcpy(spare, last, size);
         memcpy(last, pick, size);
         memcpy(pick, spare, size);

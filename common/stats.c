@@ -12,8 +12,9 @@
  * continued fraction (by the modified Lentz method) right of it. */
 static double gamma_upper(double a, double x)
 {
-    if (x <= 0)
+    if (x <= 0) {
         return 1;
+    }
     double scale = exp(a * log(x) - x - lgamma(a));
     if (x < a + 1) {
         double term = 1 / a, sum = term;
@@ -32,8 +33,9 @@ static double gamma_upper(double a, double x)
         c = b + an / c;
         c = fabs(c) < TINY ? TINY : c;
         h *= d * c;
-        if (fabs(d * c - 1) < 1e-15)
+        if (fabs(d * c - 1) < 1e-15) {
             break;
+        }
     }
     return scale * h;
 }
@@ -53,17 +55,21 @@ double stats_chi_square_test(const uint64_t *counts, const double *weights, size
         total += (double)counts[i];
         sum += weights[i];
     }
-    if (degrees)
+    if (degrees) {
         *degrees = 0;
-    if (total == 0 || sum <= 0)
+    }
+    if (total == 0 || sum <= 0) {
         return 1;
+    }
     for (size_t i = 0; i < n; i++) {
-        if (weights[i] <= 0 && counts[i] > 0)
+        if (weights[i] <= 0 && counts[i] > 0) {
             return 0;
+        }
         pooled_count += (double)counts[i];
         pooled_expected += weights[i] / sum * total;
-        if (pooled_expected < EXPECTED_MIN)
+        if (pooled_expected < EXPECTED_MIN) {
             continue;
+        }
         statistic += (pooled_count - pooled_expected) * (pooled_count - pooled_expected) / pooled_expected;
         cells++;
         last_count = pooled_count;
@@ -77,18 +83,21 @@ double stats_chi_square_test(const uint64_t *counts, const double *weights, size
         last_expected += pooled_expected;
         statistic += (last_count - last_expected) * (last_count - last_expected) / last_expected;
     }
-    if (cells < 2)
+    if (cells < 2) {
         return 1;
-    if (degrees)
+    }
+    if (degrees) {
         *degrees = (double)(cells - 1);
+    }
     return stats_chi_square_p(statistic, (double)(cells - 1));
 }
 
 double stats_kolmogorov_p(double d, double n)
 {
     double root = sqrt(n), x = (root + 0.12 + 0.11 / root) * d;
-    if (!(x > 0))
+    if (!(x > 0)) {
         return 1;
+    }
 
     /* Two series of the same function (theta functions): this one for small x, where the other alternates and cancels.
      */
@@ -109,8 +118,9 @@ static int compare_doubles(const void *a, const void *b)
 double stats_ks_test(double *values, size_t n, double (*cdf)(double value, void *arg), void *arg)
 {
     double d = 0;
-    if (n == 0)
+    if (n == 0) {
         return 1;
+    }
     qsort(values, n, sizeof *values, compare_doubles);
     for (size_t i = 0; i < n; i++) {
         double p = cdf(values[i], arg);
@@ -123,16 +133,19 @@ double stats_ks_test(double *values, size_t n, double (*cdf)(double value, void 
 double stats_ks_test_two(double *a, size_t n_a, double *b, size_t n_b)
 {
     double d = 0;
-    if (n_a == 0 || n_b == 0)
+    if (n_a == 0 || n_b == 0) {
         return 1;
+    }
     qsort(a, n_a, sizeof *a, compare_doubles);
     qsort(b, n_b, sizeof *b, compare_doubles);
     for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
         double value = a[i] < b[j] ? a[i] : b[j];
-        while (i < n_a && a[i] <= value)
+        while (i < n_a && a[i] <= value) {
             i++;
-        while (j < n_b && b[j] <= value)
+        }
+        while (j < n_b && b[j] <= value) {
             j++;
+        }
         d = fmax(d, fabs((double)i / (double)n_a - (double)j / (double)n_b));
     }
     return stats_kolmogorov_p(d, (double)n_a * (double)n_b / ((double)n_a + (double)n_b));
@@ -157,8 +170,9 @@ static double beta_fraction(double a, double b, double x)
             h *= d * c;
             change = d * c;
         }
-        if (fabs(change - 1) < 1e-15)
+        if (fabs(change - 1) < 1e-15) {
             break;
+        }
     }
     return h;
 }
@@ -166,21 +180,25 @@ static double beta_fraction(double a, double b, double x)
 /* Regularised incomplete beta function I_x(a, b). */
 static double beta_regularised(double a, double b, double x)
 {
-    if (x <= 0)
+    if (x <= 0) {
         return 0;
-    if (x >= 1)
+    }
+    if (x >= 1) {
         return 1;
+    }
     double scale = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    if (x < (a + 1) / (a + b + 2))
+    if (x < (a + 1) / (a + b + 2)) {
         return scale * beta_fraction(a, b, x) / a;
+    }
     return 1 - scale * beta_fraction(b, a, 1 - x) / b;
 }
 
 double stats_student_p(double t, double degrees)
 {
     assert(degrees > 0);
-    if (isinf(t))
+    if (isinf(t)) {
         return 0;
+    }
     return beta_regularised(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
@@ -188,14 +206,16 @@ double stats_student_quantile(double p, double degrees)
 {
     assert(p > 0 && p < 1);
     double low = 0, high = 1;
-    while (stats_student_p(high, degrees) > p && high < 1e12)
+    while (stats_student_p(high, degrees) > p && high < 1e12) {
         high *= 2;
+    }
     for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
         double middle = (low + high) / 2;
-        if (stats_student_p(middle, degrees) > p)
+        if (stats_student_p(middle, degrees) > p) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return (low + high) / 2;
 }
@@ -203,25 +223,31 @@ double stats_student_quantile(double p, double degrees)
 struct stats_sample stats_sample_of(const double *values, size_t n)
 {
     struct stats_sample s = {0, 0, (double)n};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         s.mean += values[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         s.variance += (values[i] - s.mean) * (values[i] - s.mean);
+    }
     s.variance = n < 2 ? 0 : s.variance / (double)(n - 1);
     return s;
 }
 
 double stats_welch_test(const struct stats_sample *a, const struct stats_sample *b, double *degrees)
 {
-    if (degrees)
+    if (degrees) {
         *degrees = 0;
-    if (a->n < 2 || b->n < 2)
+    }
+    if (a->n < 2 || b->n < 2) {
         return 1;
+    }
     double of_a = a->variance / a->n, of_b = b->variance / b->n, variance = of_a + of_b;
-    if (variance <= 0)
+    if (variance <= 0) {
         return a->mean == b->mean ? 1 : 0;
+    }
     double df = variance * variance / (of_a * of_a / (a->n - 1) + of_b * of_b / (b->n - 1));
-    if (degrees)
+    if (degrees) {
         *degrees = df;
+    }
     return stats_student_p((a->mean - b->mean) / sqrt(variance), df);
 }

@@ -44,8 +44,9 @@ static void op_tally_init(struct op_tally *t)
 void tally_init(struct tally *t)
 {
     memset(t, 0, sizeof *t);
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         op_tally_init(&t->ops[i]);
+    }
     histogram_init(&t->generator.lateness);
     histogram_init(&t->generator.send_wait);
 }
@@ -57,10 +58,12 @@ static uint64_t op_tally_merge(struct op_tally *dst, const struct op_tally *src)
     n_beyond += histogram_merge(&dst->rpc, &src->rpc);
     dst->n_logical += src->n_logical;
     dst->n_physical += src->n_physical;
-    for (unsigned i = 0; i < OP_OUTCOME_COUNT; i++)
+    for (unsigned i = 0; i < OP_OUTCOME_COUNT; i++) {
         dst->n_outcome[i] += src->n_outcome[i];
-    for (unsigned i = 0; i < NFS_STATUS_COUNT; i++)
+    }
+    for (unsigned i = 0; i < NFS_STATUS_COUNT; i++) {
         dst->n_status[i] += src->n_status[i];
+    }
     return n_beyond;
 }
 
@@ -73,19 +76,22 @@ static uint64_t generator_tally_merge(struct generator_tally *dst, const struct 
     dst->n_waited_for_us += src->n_waited_for_us;
     dst->loop_busy_ns += src->loop_busy_ns;
     dst->loop_cpu_ns += src->loop_cpu_ns;
-    if (src->run_ns > dst->run_ns)
+    if (src->run_ns > dst->run_ns) {
         dst->run_ns = src->run_ns;
+    }
     return n_beyond;
 }
 
 uint64_t tally_merge(struct tally *dst, const struct tally *src)
 {
     uint64_t n_beyond = 0;
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         n_beyond += op_tally_merge(&dst->ops[i], &src->ops[i]);
+    }
     n_beyond += generator_tally_merge(&dst->generator, &src->generator);
-    for (unsigned i = 0; i < ANOMALY_COUNT; i++)
+    for (unsigned i = 0; i < ANOMALY_COUNT; i++) {
         dst->n_anomaly[i] += src->n_anomaly[i];
+    }
     dst->read_bytes += src->read_bytes;
     dst->write_bytes += src->write_bytes;
     return n_beyond;
@@ -94,17 +100,21 @@ uint64_t tally_merge(struct tally *dst, const struct tally *src)
 uint64_t tally_good_ops(const struct tally *t, int is_physical)
 {
     uint64_t n = 0;
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         n += is_physical ? t->ops[i].n_physical : t->ops[i].n_logical;
+    }
     return n;
 }
 
 uint64_t tally_failed_rpcs(const struct tally *t)
 {
     uint64_t n = 0;
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
-        for (unsigned o = 0; o < OP_OUTCOME_COUNT; o++)
-            if (o != OP_OK)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
+        for (unsigned o = 0; o < OP_OUTCOME_COUNT; o++) {
+            if (o != OP_OK) {
                 n += t->ops[i].n_outcome[o];
+            }
+        }
+    }
     return n;
 }

@@ -35,24 +35,28 @@ static int parse(const char *text, const struct unit *units, double *value)
     size_t length = digits;
     if (text[length] == '.') {
         size_t decimals = strspn(text + length + 1, "0123456789");
-        if (decimals == 0)
+        if (decimals == 0) {
             return -EINVAL;
+        }
         length += 1 + decimals;
     }
-    if (digits == 0 || length > 40)
+    if (digits == 0 || length > 40) {
         return -EINVAL;
+    }
     char number[48];
     memcpy(number, text, length);
     number[length] = '\0';
 
     const char *suffix = text + length;
-    if (*suffix == ' ')
+    if (*suffix == ' ') {
         suffix++;
-    for (const struct unit *u = units; u->suffix; u++)
+    }
+    for (const struct unit *u = units; u->suffix; u++) {
         if (strcmp(suffix, u->suffix) == 0) {
             *value = strtod(number, NULL) * u->factor;
             return 0;
         }
+    }
     return -EINVAL;
 }
 
@@ -60,11 +64,13 @@ static int parse_integer(const char *text, const struct unit *units, uint64_t *v
 {
     double exact;
     int error = parse(text, units, &exact);
-    if (error)
+    if (error) {
         return error;
+    }
     exact = nearbyint(exact);
-    if (exact >= 0x1p63)
+    if (exact >= 0x1p63) {
         return -ERANGE;
+    }
     *value = (uint64_t)exact;
     return 0;
 }
@@ -73,8 +79,9 @@ int units_parse_duration_ns(const char *text, int64_t *ns)
 {
     uint64_t value;
     int error = parse_integer(text, durations, &value);
-    if (!error)
+    if (!error) {
         *ns = (int64_t)value;
+    }
     return error;
 }
 
@@ -92,15 +99,19 @@ static char *format(char *out, const struct unit *units, double value)
 {
     double magnitude = fabs(value);
     const struct unit *best = units;
-    for (const struct unit *u = units; u->suffix; u++)
-        if (u->is_printed && magnitude >= u->factor)
+    for (const struct unit *u = units; u->suffix; u++) {
+        if (u->is_printed && magnitude >= u->factor) {
             best = u;
+        }
+    }
 
     int length = snprintf(out, UNITS_TEXT_MAX, "%.3f", value / best->factor);
-    while (length > 0 && out[length - 1] == '0')
+    while (length > 0 && out[length - 1] == '0') {
         length--;
-    if (length > 0 && out[length - 1] == '.')
+    }
+    if (length > 0 && out[length - 1] == '.') {
         length--;
+    }
     snprintf(out + length, UNITS_TEXT_MAX - (size_t)length, "%s%s", *best->suffix ? " " : "", best->suffix);
     return out;
 }

@@ -134,9 +134,11 @@ const struct config_key *workload_key_table(void)
 const char *const *workload_keys(void)
 {
     static const char *keys[N_KEYS - N_OWN_KEYS + 1];
-    if (!keys[0])
-        for (size_t i = N_OWN_KEYS; i < N_KEYS; i++)
+    if (!keys[0]) {
+        for (size_t i = N_OWN_KEYS; i < N_KEYS; i++) {
             keys[i - N_OWN_KEYS] = workload_table[i].key;
+        }
+    }
     return keys;
 }
 
@@ -169,12 +171,14 @@ static void complain_of_key(const struct origin *from, const char *key, const ch
 static int check_whole(struct workload *w, const struct origin *from)
 {
     size_t n_before = from->errors->n;
-    if (w->is_commit_byproduct && w->mix_percent[NFS_OP_COMMIT] > 0)
+    if (w->is_commit_byproduct && w->mix_percent[NFS_OP_COMMIT] > 0) {
         complain_of_key(from, "op_mix_percent",
                         "has COMMIT, but with commit_byproduct COMMIT only ends writes; leave it out");
-    if (w->is_commit_byproduct && w->counting == COUNTING_PHYSICAL)
+    }
+    if (w->is_commit_byproduct && w->counting == COUNTING_PHYSICAL) {
         complain_of_key(from, "commit_byproduct",
                         "needs counting \"logical\": physical counting counts every RPC, COMMIT too");
+    }
     double commits = w->mix_percent[NFS_OP_WRITE] / workload_rpcs_per_request(w, NFS_OP_WRITE);
     if (w->counting == COUNTING_PHYSICAL && w->mix_percent[NFS_OP_COMMIT] < commits - MIX_TOLERANCE_PERCENT) {
         char what[200];
@@ -184,11 +188,13 @@ static int check_whole(struct workload *w, const struct origin *from)
                  w->mix_percent[NFS_OP_COMMIT], commits);
         complain_of_key(from, "op_mix_percent", what);
     }
-    if (w->directory_depth > 1 && w->directory_width == 0)
+    if (w->directory_depth > 1 && w->directory_width == 0) {
         complain_of_key(from, "directory_depth",
                         "is over 1, so directory_width must say how many subdirectories a directory has");
-    if (w->verify_data && (w->compress_percent > 0 || w->dedupe_percent > 0))
+    }
+    if (w->verify_data && (w->compress_percent > 0 || w->dedupe_percent > 0)) {
         complain_of_key(from, "verify_data", "stamps every block, so data can be neither compressible nor dedupable");
+    }
     return from->errors->n > n_before ? -EINVAL : 0;
 }
 
@@ -197,11 +203,13 @@ static int finish(struct workload *w, const struct origin *from)
     int error = check_whole(w, from);
     if (!error) {
         error = workload_make_cycle(w);
-        if (error)
+        if (error) {
             complain_of_key(from, "file_sizes", strerror(-error));
+        }
     }
-    if (error)
+    if (error) {
         workload_fini(w);
+    }
     return error;
 }
 
@@ -210,8 +218,9 @@ static char *beside(const struct config_source *src, const char *file)
 {
     char *path;
     const char *slash = src->name ? strrchr(src->name, '/') : NULL;
-    if (*file == '/' || !slash)
+    if (*file == '/' || !slash) {
         return strdup(file);
+    }
     return asprintf(&path, "%.*s/%s", (int)(slash - src->name), src->name, file) < 0 ? NULL : path;
 }
 
@@ -245,10 +254,12 @@ int workload_resolve(const struct config_source *src, const json_t *value, const
     memset(out, 0, sizeof *out);
     if (json_is_string(value)) {
         error = find_named(&ctx, json_string_value(value), &path);
-        if (!error)
+        if (!error) {
             error = config_load_file(&file, path, errors);
-        if (error)
+        }
+        if (error) {
             goto out;
+        }
         from.base = &file;
         from.path = "";
         value = file.root;
@@ -263,10 +274,11 @@ int workload_resolve(const struct config_source *src, const json_t *value, const
         int override_error = config_override(src, overrides, "", workload_table + N_OWN_KEYS, out, errors);
         error = error ? error : override_error;
     }
-    if (error)
+    if (error) {
         workload_fini(out);
-    else
+    } else {
         error = finish(out, &from);
+    }
 out:
     free(path);
     config_source_fini(&file);
@@ -289,14 +301,16 @@ int workload_from_text(const char *text, struct workload *out, struct config_err
     struct config_source src;
     memset(out, 0, sizeof *out);
     int error = config_load_text(&src, "workload", text, errors);
-    if (error)
+    if (error) {
         return -EINVAL;
+    }
     struct origin from = {&src, &src, NULL, "", errors};
     error = config_parse(&src, src.root, "", workload_table, NULL, out, errors);
-    if (error)
+    if (error) {
         workload_fini(out);
-    else
+    } else {
         error = finish(out, &from);
+    }
     config_source_fini(&src);
     return error ? -EINVAL : 0;
 }
@@ -312,8 +326,9 @@ static bool is_tunable(const struct workload *preset, const char *key)
     json_t *name;
     json_array_foreach(preset->tunable, i, name)
     {
-        if (strcmp(json_string_value(name), key) == 0)
+        if (strcmp(json_string_value(name), key) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -321,9 +336,11 @@ static bool is_tunable(const struct workload *preset, const char *key)
 json_t *workload_differences(const struct workload *w, const struct workload *preset)
 {
     json_t *ours = workload_dump(w), *theirs = workload_dump(preset), *differences = json_array();
-    for (const char *const *key = workload_keys(); ours && theirs && differences && *key; key++)
-        if (!json_equal(json_object_get(ours, *key), json_object_get(theirs, *key)) && !is_tunable(preset, *key))
+    for (const char *const *key = workload_keys(); ours && theirs && differences && *key; key++) {
+        if (!json_equal(json_object_get(ours, *key), json_object_get(theirs, *key)) && !is_tunable(preset, *key)) {
             json_array_append_new(differences, json_string(*key));
+        }
+    }
     json_decref(ours);
     json_decref(theirs);
     return differences;

@@ -129,7 +129,8 @@ void workload_fini(struct workload *w);
  * non-standard. New array of strings. */
 json_t *workload_differences(const struct workload *w, const struct workload *preset);
 
-/* NULL-terminated list of the keys that callers accept as overrides: all but name, description, derived, standard and tunable. */
+/* NULL-terminated list of the keys that callers accept as overrides: all but name, description, derived, standard and
+ * tunable. */
 const char *const *workload_keys(void);
 
 /* The table behind it all, for the documentation. */

@@ -34,8 +34,9 @@ void workload_row_parse_mix(const struct config_ctx *ctx, const json_t *value, v
         double percent = json_number_value(share);
         if (nfs_op_parse(key, &op)) {
             const char *names[NFS_OP_COUNT];
-            for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+            for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
                 names[i] = nfs_op_name((enum nfs_op)i);
+            }
             const char *meant = config_did_you_mean(key, names, NFS_OP_COUNT);
             config_complain(&at, "is not an NFSv3 procedure%s%s%s", meant ? "; did you mean \"" : "",
                             meant ? meant : "", meant ? "\"?" : "");
@@ -52,21 +53,25 @@ void workload_row_parse_mix(const struct config_ctx *ctx, const json_t *value, v
             sum += percent;
         }
     }
-    if (is_broken)
+    if (is_broken) {
         return;
-    if (fabs(sum - 100) > SUM_TOLERANCE)
+    }
+    if (fabs(sum - 100) > SUM_TOLERANCE) {
         config_complain(ctx, "sums to %.10g; the shares must sum to 100", sum);
-    else
-        for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    } else {
+        for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
             mix[i] = mix[i] * 100 / sum;
+        }
+    }
 }
 
 /* Percentages as they were written, not with the noise of the division by their sum. */
 static json_t *dump_number(double number)
 {
     double rounded = round(number * 1e9) / 1e9;
-    if (floor(rounded) == rounded && fabs(rounded) < 0x1p53)
+    if (floor(rounded) == rounded && fabs(rounded) < 0x1p53) {
         return json_integer((json_int_t)rounded);
+    }
     return json_real(rounded);
 }
 
@@ -74,9 +79,11 @@ json_t *workload_row_dump_mix(const void *field)
 {
     const double *mix = field;
     json_t *object = json_object();
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
-        if (mix[i] > 0)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
+        if (mix[i] > 0) {
             json_object_set_new(object, nfs_op_name((enum nfs_op)i), dump_number(mix[i]));
+        }
+    }
     return object;
 }
 
@@ -124,24 +131,29 @@ static void parse_steps(const struct config_ctx *ctx, const json_t *value, bool 
         snprintf(path, sizeof path, "%s[%zu]", ctx->path, i);
         struct config_ctx at = {ctx->src, ctx->errors, path};
         if (config_parse(ctx->src, member, path, is_request ? request_step_table : file_step_table, NULL, &step,
-                         ctx->errors))
+                         ctx->errors)) {
             continue;
+        }
         table->steps[i].percent = step.percent;
         table->steps[i].bytes = (uint64_t)llround(step.kib * KIB);
         table->steps[i].blocks = step.blocks;
         table->steps[i].has_fragment = step.has_fragment;
-        if (is_request && table->steps[i].bytes == 0 && step.blocks == 0 && !step.has_fragment)
+        if (is_request && table->steps[i].bytes == 0 && step.blocks == 0 && !step.has_fragment) {
             config_complain(&at, "is a request of no bytes; give it blocks, kib or \"fragment\": true");
+        }
         sum += step.percent;
     }
     table->n = (uint32_t)json_array_size(value);
-    if (ctx->errors->n > n_before)
+    if (ctx->errors->n > n_before) {
         return;
-    if (fabs(sum - 100) > SUM_TOLERANCE)
+    }
+    if (fabs(sum - 100) > SUM_TOLERANCE) {
         config_complain(ctx, "the percentages sum to %.10g; they must sum to 100", sum);
-    else
-        for (i = 0; i < table->n; i++)
+    } else {
+        for (i = 0; i < table->n; i++) {
             table->steps[i].percent *= 100 / sum;
+        }
+    }
 }
 
 static json_t *dump_steps(const struct size_table *table)
@@ -150,12 +162,15 @@ static json_t *dump_steps(const struct size_table *table)
     for (uint32_t i = 0; i < table->n; i++) {
         json_t *step = json_object();
         json_object_set_new(step, "percent", dump_number(table->steps[i].percent));
-        if (table->steps[i].blocks > 0)
+        if (table->steps[i].blocks > 0) {
             json_object_set_new(step, "blocks", json_integer(table->steps[i].blocks));
-        if (table->steps[i].bytes > 0 || (table->steps[i].blocks == 0 && !table->steps[i].has_fragment))
+        }
+        if (table->steps[i].bytes > 0 || (table->steps[i].blocks == 0 && !table->steps[i].has_fragment)) {
             json_object_set_new(step, "kib", dump_number((double)table->steps[i].bytes / KIB));
-        if (table->steps[i].has_fragment)
+        }
+        if (table->steps[i].has_fragment) {
             json_object_set_new(step, "fragment", json_true());
+        }
         json_array_append_new(list, step);
     }
     return list;
@@ -274,12 +289,13 @@ json_t *workload_row_dump_data(const void *field)
 static void parse_kib(const struct config_ctx *ctx, const json_t *value, bool may_be_auto, uint32_t *bytes)
 {
     json_int_t kib = json_integer_value(value);
-    if (may_be_auto && json_is_string(value) && strcmp(json_string_value(value), "auto") == 0)
+    if (may_be_auto && json_is_string(value) && strcmp(json_string_value(value), "auto") == 0) {
         *bytes = 0;
-    else if (json_is_integer(value) && kib >= 1 && kib <= 1024)
+    } else if (json_is_integer(value) && kib >= 1 && kib <= 1024) {
         *bytes = (uint32_t)kib * KIB;
-    else
+    } else {
         config_complain(ctx, "expected a whole number of KiB from 1 to 1024%s", may_be_auto ? ", or \"auto\"" : "");
+    }
 }
 
 void workload_row_parse_block_size(const struct config_ctx *ctx, const json_t *value, void *field)
@@ -309,8 +325,9 @@ void workload_row_parse_tunable(const struct config_ctx *ctx, const json_t *valu
     json_array_foreach(value, i, name)
     {
         bool is_key = false;
-        for (const char *const *key = workload_keys(); *key && json_is_string(name); key++)
+        for (const char *const *key = workload_keys(); *key && json_is_string(name); key++) {
             is_key |= strcmp(*key, json_string_value(name)) == 0;
+        }
         if (!is_key) {
             char path[256];
             snprintf(path, sizeof path, "%s[%zu]", ctx->path, i);

@@ -30,8 +30,9 @@ static uint32_t table_cycle_length(const struct size_table *table)
             double count = table->steps[i].percent * n / 100;
             is_exact &= fabs(count - round(count)) < 1e-6;
         }
-        if (is_exact)
+        if (is_exact) {
             return n;
+        }
     }
     return CYCLE_MAX;
 }
@@ -49,9 +50,11 @@ static void count_steps(const struct size_table *table, uint32_t n, uint32_t cou
     }
     for (; sum < n; sum++) {
         uint32_t largest = 0;
-        for (uint32_t i = 1; i < table->n; i++)
-            if (remainders[i] > remainders[largest])
+        for (uint32_t i = 1; i < table->n; i++) {
+            if (remainders[i] > remainders[largest]) {
                 largest = i;
+            }
+        }
         counts[largest]++;
         remainders[largest] -= 1;
     }
@@ -95,8 +98,9 @@ int workload_make_cycle(struct workload *w)
                  : w->file_size_kind == FILE_SIZE_LOGNORMAL ? CYCLE_LOGNORMAL
                                                             : table_cycle_length(&w->file_sizes);
     uint64_t *cycle = malloc(n * sizeof *cycle);
-    if (!cycle)
+    if (!cycle) {
         return -ENOMEM;
+    }
 
     switch (w->file_size_kind) {
     case FILE_SIZE_FIXED:
@@ -113,8 +117,9 @@ int workload_make_cycle(struct workload *w)
     w->cycle = cycle;
     w->n_cycle = n;
     w->cycle_bytes = 0;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         w->cycle_bytes += cycle[i];
+    }
     return w->cycle_bytes > 0 ? 0 : -ERANGE; /* files of no bytes: no number of them would fill a fileset */
 }
 
@@ -131,12 +136,14 @@ double workload_mean_file_bytes(const struct workload *w)
 uint64_t workload_range_bytes(const struct workload *w, uint64_t first, uint64_t n)
 {
     uint64_t sum = 0;
-    for (; n > 0 && first % w->n_cycle != 0; n--)
+    for (; n > 0 && first % w->n_cycle != 0; n--) {
         sum += workload_file_bytes(w, first++);
+    }
     sum += n / w->n_cycle * w->cycle_bytes;
     first += n / w->n_cycle * w->n_cycle;
-    for (n %= w->n_cycle; n > 0; n--)
+    for (n %= w->n_cycle; n > 0; n--) {
         sum += workload_file_bytes(w, first++);
+    }
     return sum;
 }
 
@@ -167,16 +174,18 @@ uint64_t workload_request_max_bytes(const struct workload *w, enum nfs_op op, ui
     for (uint32_t i = 0; i < table->n; i++) {
         uint64_t bytes =
             whole_bytes(table, i, block_bytes) + (table->steps[i].has_fragment ? FRAGMENT_MAX_KIB * KIB : 0);
-        if (table->steps[i].percent > 0 && bytes > max)
+        if (table->steps[i].percent > 0 && bytes > max) {
             max = bytes;
+        }
     }
     return max;
 }
 
 double workload_rpcs_per_request(const struct workload *w, enum nfs_op op)
 {
-    if (op != NFS_OP_READ && op != NFS_OP_WRITE)
+    if (op != NFS_OP_READ && op != NFS_OP_WRITE) {
         return 1;
+    }
     const struct size_table *table = requests_of(w, op);
     uint32_t block = w->block_size_bytes ? w->block_size_bytes : w->block_size_max_bytes;
     double mean = 0;
@@ -195,10 +204,12 @@ double workload_rpcs_per_request(const struct workload *w, enum nfs_op op)
 double workload_request_weight(const struct workload *w, enum nfs_op op)
 {
     double share = w->mix_percent[op];
-    if (w->counting == COUNTING_LOGICAL)
+    if (w->counting == COUNTING_LOGICAL) {
         return share;
-    if (op != NFS_OP_COMMIT)
+    }
+    if (op != NFS_OP_COMMIT) {
         return share / workload_rpcs_per_request(w, op);
+    }
     double by_products = w->mix_percent[NFS_OP_WRITE] / workload_rpcs_per_request(w, NFS_OP_WRITE);
     return share > by_products ? share - by_products : 0;
 }
@@ -206,7 +217,8 @@ double workload_request_weight(const struct workload *w, enum nfs_op op)
 double workload_requests_per_op(const struct workload *w)
 {
     double sum = 0;
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         sum += workload_request_weight(w, (enum nfs_op)i);
+    }
     return sum / 100;
 }

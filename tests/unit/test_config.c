@@ -22,10 +22,11 @@ struct lamp {
 
 static void parse_square(const struct config_ctx *ctx, const json_t *value, void *field)
 {
-    if (!json_is_number(value))
+    if (!json_is_number(value)) {
         config_complain(ctx, "expected a number to square");
-    else
+    } else {
         *(double *)field = json_number_value(value) * json_number_value(value);
+    }
 }
 
 static json_t *dump_square(const void *field)
@@ -62,10 +63,12 @@ static void read_with(struct reading *r, const char *text, const char *const *as
     memset(r, 0, sizeof *r);
     config_errors_init(&r->errors);
     r->error = config_load_text(&r->src, "lamp.json", text, &r->errors);
-    for (; !r->error && assignments && *assignments; assignments++)
+    for (; !r->error && assignments && *assignments; assignments++) {
         r->error = config_set(&r->src, *assignments, &r->errors);
-    if (!r->error)
+    }
+    if (!r->error) {
         r->error = config_parse(&r->src, r->src.root, "", lamp_keys, NULL, &r->lamp, &r->errors);
+    }
 }
 
 static void done(struct reading *r)
@@ -77,11 +80,14 @@ static void done(struct reading *r)
 
 static bool says(const struct config_errors *errors, const char *part)
 {
-    for (size_t i = 0; i < errors->n; i++)
-        if (strstr(errors->messages[i], part))
+    for (size_t i = 0; i < errors->n; i++) {
+        if (strstr(errors->messages[i], part)) {
             return true;
-    for (size_t i = 0; i < errors->n; i++)
+        }
+    }
+    for (size_t i = 0; i < errors->n; i++) {
         fprintf(stderr, "  %s\n", errors->messages[i]);
+    }
     return false;
 }
 
@@ -193,9 +199,11 @@ Test(config, messages_cannot_carry_terminal_escapes)
     struct reading r;
     read_with(&r, "{\"room\": \"a\", \"\\u001b[31mred\\n\": 1, \"colour\": \"\\u001b[2J\"}", NULL);
     cr_assert_eq(r.errors.n, 2);
-    for (size_t i = 0; i < r.errors.n; i++)
-        for (const char *c = r.errors.messages[i]; *c; c++)
+    for (size_t i = 0; i < r.errors.n; i++) {
+        for (const char *c = r.errors.messages[i]; *c; c++) {
             cr_assert((unsigned char)*c >= 0x20, "%s", r.errors.messages[i]);
+        }
+    }
     done(&r);
     refuses("{\x1b[2J}", "not valid JSON");
 }
@@ -203,11 +211,13 @@ Test(config, messages_cannot_carry_terminal_escapes)
 static char *nested(const char *open, const char *middle, const char *close, size_t n)
 {
     char *text = calloc(1, n * (strlen(open) + strlen(close)) + strlen(middle) + 1), *end = text;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         end = stpcpy(end, open);
+    }
     end = stpcpy(end, middle);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         end = stpcpy(end, close);
+    }
     return text;
 }
 
@@ -260,8 +270,9 @@ Test(config, number_of_messages_is_limited)
     size_t n;
     FILE *out = open_memstream(&text, &n);
     fputs("{\"room\": \"a\"", out);
-    for (unsigned i = 0; i < 5000; i++)
+    for (unsigned i = 0; i < 5000; i++) {
         fprintf(out, ",\n\"key%u\": %u", i, i);
+    }
     fputs("}", out);
     fclose(out);
     struct reading r;
@@ -350,8 +361,9 @@ Test(config, set_replaces_adds_and_reaches_into_lists)
     struct config_errors errors;
     config_errors_init(&errors);
     cr_assert_eq(config_load_text(&src, "x", text, &errors), 0);
-    for (size_t i = 0; i < sizeof assignments / sizeof *assignments; i++)
+    for (size_t i = 0; i < sizeof assignments / sizeof *assignments; i++) {
         cr_assert_eq(config_set(&src, assignments[i], &errors), 0, "%s", assignments[i]);
+    }
     char *dump = json_dumps(src.root, JSON_COMPACT);
     cr_assert_str_eq(dump,
                      "{\"a\":2,\"list\":[{\"server\":\"10.0.0.1\"},{\"server\":\"y\"}],\"deep\":{\"list\":[true]},"

@@ -15,10 +15,12 @@ Test(deck, whole_shares_come_exactly_in_every_deck)
     cr_assert_eq(deck_init(&d, weights, 4, 100), 0);
     for (unsigned round = 0; round < 200; round++) {
         unsigned counts[4] = {0};
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < 100; i++) {
             counts[deck_next(&d, &rng)]++;
-        for (unsigned i = 0; i < 4; i++)
+        }
+        for (unsigned i = 0; i < 4; i++) {
             cr_assert_eq(counts[i], weights[i]);
+        }
     }
     deck_fini(&d);
 }
@@ -32,13 +34,15 @@ Test(deck, fractions_are_within_one_card_in_every_deck_and_made_up_over_decks)
     struct deck d;
     struct rng rng;
     rng_seed(&rng, 2, 0);
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < N; i++) {
         sum += weights[i];
+    }
     cr_assert_eq(deck_init(&d, weights, N, 100), 0);
     for (unsigned round = 1; round <= DECKS; round++) {
         unsigned counts[N] = {0};
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < 100; i++) {
             counts[deck_next(&d, &rng)]++;
+        }
         for (unsigned i = 0; i < N; i++) {
             double share = weights[i] / sum * 100;
             cr_assert(counts[i] >= floor(share) && counts[i] <= ceil(share), "item %u came %u times of %g", i,
@@ -79,12 +83,16 @@ Test(deck, order_cannot_be_foretold)
     rng_seed(&rng, 4, 0);
     cr_assert_eq(deck_init_percent(&d, 1), 0);
     unsigned n_in_tenth[10] = {0};
-    for (unsigned round = 0; round < 5000; round++)
-        for (unsigned i = 0; i < 100; i++)
-            if (deck_next(&d, &rng))
+    for (unsigned round = 0; round < 5000; round++) {
+        for (unsigned i = 0; i < 100; i++) {
+            if (deck_next(&d, &rng)) {
                 n_in_tenth[i / 10]++;
-    for (unsigned i = 0; i < 10; i++) /* mean 500, standard deviation 21 */
+            }
+        }
+    }
+    for (unsigned i = 0; i < 10; i++) { /* mean 500, standard deviation 21 */
         cr_assert(n_in_tenth[i] > 410 && n_in_tenth[i] < 590, "tenth %u holds %u", i, n_in_tenth[i]);
+    }
     deck_fini(&d);
 }
 
@@ -150,13 +158,16 @@ Test(deck, more_items_than_cards_take_turns)
     struct deck d;
     struct rng rng;
     rng_seed(&rng, 8, 0);
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < N; i++) {
         weights[i] = 1;
+    }
     cr_assert_eq(deck_init(&d, weights, N, 100), 0);
-    for (unsigned i = 0; i < N * 40; i++)
+    for (unsigned i = 0; i < N * 40; i++) {
         counts[deck_next(&d, &rng)]++;
-    for (unsigned i = 0; i < N; i++)
+    }
+    for (unsigned i = 0; i < N; i++) {
         cr_assert(counts[i] >= 38 && counts[i] <= 42, "item %u came %u times of 40", i, counts[i]);
+    }
     deck_fini(&d);
 }
 

@@ -16,8 +16,9 @@ Test(dist, discrete_draws_follow_their_weights)
     struct rng rng;
     rng_seed(&rng, 1, 0);
     cr_assert_eq(dist_discrete_init(&d, weights, N), 0);
-    for (unsigned i = 0; i < 300000; i++)
+    for (unsigned i = 0; i < 300000; i++) {
         counts[dist_discrete_draw(&d, &rng)]++;
+    }
     cr_assert_eq(counts[1], 0);
     cr_assert_gt(stats_chi_square_test(counts, weights, N, NULL), 0.01);
     dist_discrete_fini(&d);
@@ -32,15 +33,18 @@ Test(dist, discrete_of_one_and_of_many_equal_items)
     struct rng rng;
     rng_seed(&rng, 2, 0);
     cr_assert_eq(dist_discrete_init(&d, (const double[]){0.1}, 1), 0);
-    for (unsigned i = 0; i < 100; i++)
+    for (unsigned i = 0; i < 100; i++) {
         cr_assert_eq(dist_discrete_draw(&d, &rng), 0);
+    }
     dist_discrete_fini(&d);
 
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < N; i++) {
         weights[i] = 0.1;
+    }
     cr_assert_eq(dist_discrete_init(&d, weights, N), 0);
-    for (unsigned i = 0; i < 200000; i++)
+    for (unsigned i = 0; i < 200000; i++) {
         counts[dist_discrete_draw(&d, &rng)]++;
+    }
     cr_assert_gt(stats_chi_square_test(counts, weights, N, NULL), 0.01);
     dist_discrete_fini(&d);
 }
@@ -68,8 +72,9 @@ static double zipf_p(double theta, uint64_t n, double wrong_theta, uint64_t seed
         cr_assert_lt(rank, n);
         counts[rank]++;
     }
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
         weights[i] = pow((double)i + 1, -wrong_theta);
+    }
     double p = stats_chi_square_test(counts, weights, n, NULL);
     free(counts);
     free(weights);
@@ -91,8 +96,9 @@ Test(dist, zipf_of_one_and_of_very_many_ranks)
     struct rng rng;
     rng_seed(&rng, 3, 0);
     dist_zipf_init(&z, 1, 0.99);
-    for (unsigned i = 0; i < 1000; i++)
+    for (unsigned i = 0; i < 1000; i++) {
         cr_assert_eq(dist_zipf_draw(&z, &rng), 0);
+    }
     dist_zipf_init(&z, UINT64_C(1) << 50, 0);
     uint64_t largest = 0;
     for (unsigned i = 0; i < 1000; i++) {
@@ -109,8 +115,9 @@ Test(dist, poisson_weights_by_hand)
     cr_assert_float_eq(dist_poisson_weight(1, 6), 6 * exp(-6), 1e-15);
     cr_assert_float_eq(dist_poisson_weight(6, 6), 46656.0 / 720 * exp(-6), 1e-15);
     double sum = 0;
-    for (uint32_t k = 0; k < 60; k++)
+    for (uint32_t k = 0; k < 60; k++) {
         sum += dist_poisson_weight(k, 6);
+    }
     cr_assert_float_eq(sum, 1, 1e-12);
 }
 
@@ -154,8 +161,9 @@ Test(dist, lognormal_draws_have_their_distribution)
     static double values[N];
     struct rng rng;
     rng_seed(&rng, 9, 0);
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < N; i++) {
         values[i] = dist_lognormal_draw(1000, 1.5, &rng);
+    }
     cr_assert_gt(stats_ks_test(values, N, lognormal_cdf, NULL), 0.01);
 }
 

@@ -49,8 +49,9 @@ Test(histogram, octave_edges_are_those_of_hdrhistogram)
 static unsigned index_by_definition(uint64_t value)
 {
     unsigned bucket = 0;
-    while (value >> bucket >= HISTOGRAM_SUB_BUCKETS)
+    while (value >> bucket >= HISTOGRAM_SUB_BUCKETS) {
         bucket++;
+    }
     uint64_t width = UINT64_C(1) << bucket;
     unsigned sub_bucket = (unsigned)(value / width);
     return bucket == 0 ? sub_bucket : 256 + (bucket - 1) * 128 + (sub_bucket - 128);
@@ -58,13 +59,15 @@ static unsigned index_by_definition(uint64_t value)
 
 Test(histogram, layout_is_hdrhistograms_at_and_around_every_power_of_two)
 {
-    for (unsigned bit = 0; bit <= 36; bit++)
+    for (unsigned bit = 0; bit <= 36; bit++) {
         for (int64_t offset = -3; offset <= 3; offset++) {
             int64_t value = (INT64_C(1) << bit) + offset;
-            if (value < 0 || value > HISTOGRAM_MAX_NS)
+            if (value < 0 || value > HISTOGRAM_MAX_NS) {
                 continue;
+            }
             cr_assert_eq(histogram_index(value), index_by_definition((uint64_t)value), "value %lld", (long long)value);
         }
+    }
     struct rng rng;
     rng_seed(&rng, 1, 0);
     for (unsigned i = 0; i < 100000; i++) {
@@ -105,8 +108,9 @@ Test(histogram, mean_and_deviation_are_exact_whatever_the_buckets)
     /* 2 4 4 4 5 5 7 9 (in 1001 ns): mean 5, squared deviations 9+1+1+1+0+0+4+16 = 32, variance 32/7. */
     static const int64_t values[] = {2, 4, 4, 4, 5, 5, 7, 9};
     struct histogram *h = new_histogram();
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         histogram_record(h, values[i] * 1001);
+    }
     cr_assert_eq(h->count, 8);
     cr_assert_eq(h->min_ns, 2002);
     cr_assert_eq(h->max_ns, 9009);
@@ -140,8 +144,9 @@ Test(histogram, percentile_is_the_value_of_its_rank)
 {
     /* 1..100 ns once each: bucket = value, so p % is p exactly. */
     struct histogram *h = new_histogram();
-    for (int64_t v = 1; v <= 100; v++)
+    for (int64_t v = 1; v <= 100; v++) {
         histogram_record(h, v);
+    }
     cr_assert_eq(histogram_percentile_ns(h, 0), 1);
     cr_assert_eq(histogram_percentile_ns(h, 1), 1);
     cr_assert_eq(histogram_percentile_ns(h, 1.0001), 2);
@@ -163,10 +168,12 @@ Test(histogram, percentiles_at_whole_ranks_do_not_slip_by_rounding)
     cr_assert_eq(histogram_percentile_ns(h, 99.9), 10);
     cr_assert_eq(histogram_percentile_ns(h, 99.91), 200);
     histogram_init(h);
-    for (int64_t v = 1; v <= 200; v++)
+    for (int64_t v = 1; v <= 200; v++) {
         histogram_record(h, v);
-    for (int tenth = 5; tenth <= 1000; tenth += 5) /* 0.5 % steps: one value each */
+    }
+    for (int tenth = 5; tenth <= 1000; tenth += 5) { /* 0.5 % steps: one value each */
         cr_assert_eq(histogram_percentile_ns(h, tenth / 10.0), tenth / 5);
+    }
     free(h);
 }
 
@@ -192,8 +199,9 @@ Test(histogram, values_beyond_the_range_are_counted_and_never_dropped)
     cr_assert_eq(h->max_ns, INT64_MAX);
     cr_assert_eq(histogram_percentile_ns(h, 99), INT64_MAX);
     uint64_t in_buckets = 0;
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
         in_buckets += h->buckets[i];
+    }
     cr_assert_eq(in_buckets, 1);
 
     struct histogram *other = new_histogram();
@@ -227,8 +235,9 @@ Test(histogram, recording_n_times_equals_recording_n_values)
 {
     struct histogram *a = new_histogram(), *b = new_histogram();
     histogram_record_n(a, 123456, 1000);
-    for (unsigned i = 0; i < 1000; i++)
+    for (unsigned i = 0; i < 1000; i++) {
         histogram_record(b, 123456);
+    }
     cr_assert_eq(memcmp(a, b, sizeof *a), 0);
     free(a);
     free(b);
@@ -258,9 +267,11 @@ Test(histogram, merge_of_256_equals_recording_into_one_bit_by_bit)
     cr_assert_eq(memcmp(merged, one, sizeof *one), 0);
 
     /* Another order and another grouping: pairs of pairs. */
-    for (unsigned step = 1; step < PROCESSES; step *= 2)
-        for (unsigned p = 0; p < PROCESSES; p += 2 * step)
+    for (unsigned step = 1; step < PROCESSES; step *= 2) {
+        for (unsigned p = 0; p < PROCESSES; p += 2 * step) {
             histogram_merge(&parts[p], &parts[p + step]);
+        }
+    }
     histogram_merge(tree, &parts[0]);
     cr_assert_eq(memcmp(tree, one, sizeof *one), 0);
     free(parts);

@@ -13,8 +13,9 @@ Test(nfs_op, every_name_parses_back_to_its_procedure_in_any_case)
         cr_assert_eq(nfs_op_parse(name, &op), 0);
         cr_assert_eq((unsigned)op, i);
         char upper[32];
-        for (size_t c = 0; c <= strlen(name); c++)
+        for (size_t c = 0; c <= strlen(name); c++) {
             upper[c] = name[c] >= 'a' && name[c] <= 'z' ? (char)(name[c] - 32) : name[c];
+        }
         cr_assert_eq(nfs_op_parse(upper, &op), 0);
         cr_assert_eq((unsigned)op, i);
     }
@@ -49,8 +50,9 @@ Test(nfs_op, classes_tell_reading_writing_asking_and_changing_apart)
     cr_assert_eq(nfs_op_class(NFS_OP_LOOKUP), OP_CLASS_METADATA);
     cr_assert_eq(nfs_op_class(NFS_OP_SETATTR), OP_CLASS_NAMESPACE);
     cr_assert_eq(nfs_op_class(NFS_OP_REMOVE), OP_CLASS_NAMESPACE);
-    for (unsigned i = 0; i < OP_CLASS_COUNT; i++)
+    for (unsigned i = 0; i < OP_CLASS_COUNT; i++) {
         cr_assert_not_null(op_class_name((enum op_class)i));
+    }
 }
 
 Test(nfs_op, statuses_map_both_ways_and_unknown_ones_to_the_last_index)
@@ -59,8 +61,9 @@ Test(nfs_op, statuses_map_both_ways_and_unknown_ones_to_the_last_index)
     for (uint32_t status = 0; status < 10020; status++) {
         unsigned index = nfs_status_index(status);
         cr_assert_lt(index, NFS_STATUS_COUNT);
-        if (index == NFS_STATUS_COUNT - 1)
+        if (index == NFS_STATUS_COUNT - 1) {
             continue;
+        }
         n_known++;
         cr_assert_eq(nfs_status_value(index), status);
         cr_assert_eq(nfs_status_index(nfs_status_value(index)), index);

@@ -37,8 +37,9 @@ Test(rng, neighbouring_streams_are_not_correlated)
         rng_seed(&a, 1, stream);
         rng_seed(&b, 1, stream + 1);
         double sum = 0;
-        for (unsigned i = 0; i < 10000; i++)
+        for (unsigned i = 0; i < 10000; i++) {
             sum += (rng_unit(&a) - 0.5) * (rng_unit(&b) - 0.5) * 12;
+        }
         cr_assert_lt(fabs(sum / 10000), 0.04);
     }
 }
@@ -51,8 +52,9 @@ Test(rng, first_outputs_of_many_streams_are_spread)
         rng_seed(&rng, 0, stream);
         n_in_bin[rng_u64(&rng) >> 60]++;
     }
-    for (unsigned i = 0; i < 16; i++) /* mean 1000, standard deviation 31 */
+    for (unsigned i = 0; i < 16; i++) { /* mean 1000, standard deviation 31 */
         cr_assert(n_in_bin[i] > 850 && n_in_bin[i] < 1150, "bin %u holds %u of 1000", i, n_in_bin[i]);
+    }
 }
 
 Test(rng, below_stays_below_and_reaches_every_value)
@@ -65,16 +67,18 @@ Test(rng, below_stays_below_and_reaches_every_value)
         cr_assert_lt(x, 7);
         n_of[x]++;
     }
-    for (unsigned i = 0; i < 7; i++) /* mean 10,000, standard deviation 93 */
+    for (unsigned i = 0; i < 7; i++) { /* mean 10,000, standard deviation 93 */
         cr_assert(n_of[i] > 9600 && n_of[i] < 10400, "value %u came %u times", i, n_of[i]);
+    }
 }
 
 Test(rng, below_one_is_zero)
 {
     struct rng rng;
     rng_seed(&rng, 3, 0);
-    for (unsigned i = 0; i < 100; i++)
+    for (unsigned i = 0; i < 100; i++) {
         cr_assert_eq(rng_below(&rng, 1), 0);
+    }
 }
 
 Test(rng, below_has_no_modulo_bias)
@@ -83,8 +87,9 @@ Test(rng, below_has_no_modulo_bias)
     struct rng rng;
     rng_seed(&rng, 5, 0);
     unsigned n_low = 0;
-    for (unsigned i = 0; i < 30000; i++)
+    for (unsigned i = 0; i < 30000; i++) {
         n_low += rng_below(&rng, UINT64_C(3) << 62) < UINT64_C(1) << 62;
+    }
     cr_assert(n_low > 9650 && n_low < 10350, "%u of 30000, about 10000 expected", n_low);
 }
 
@@ -124,8 +129,9 @@ Test(rng, shuffle_keeps_every_element_and_moves_them_evenly)
     unsigned n_first[5] = {0};
     for (unsigned round = 0; round < 50000; round++) {
         unsigned char deck[5][9]; /* an odd element size */
-        for (unsigned i = 0; i < 5; i++)
+        for (unsigned i = 0; i < 5; i++) {
             memset(deck[i], (int)i, sizeof deck[i]);
+        }
         rng_shuffle(&rng, deck, 5, sizeof deck[0]);
         unsigned seen = 0;
         for (unsigned i = 0; i < 5; i++) {
@@ -135,8 +141,9 @@ Test(rng, shuffle_keeps_every_element_and_moves_them_evenly)
         cr_assert_eq(seen, 31u);
         n_first[deck[0][0]]++;
     }
-    for (unsigned i = 0; i < 5; i++) /* mean 10,000, standard deviation 89 */
+    for (unsigned i = 0; i < 5; i++) { /* mean 10,000, standard deviation 89 */
         cr_assert(n_first[i] > 9600 && n_first[i] < 10400);
+    }
 }
 
 Test(rng, shuffle_of_nothing_and_of_one_is_harmless)

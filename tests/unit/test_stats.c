@@ -90,8 +90,9 @@ Test(stats, ks_accepts_its_own_distribution_and_rejects_another)
     static double values[N];
     struct rng rng;
     rng_seed(&rng, 4, 0);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         values[i] = rng_unit(&rng);
+    }
     cr_assert_gt(stats_ks_test(values, N, unit_cdf, NULL), 0.01);
     cr_assert_lt(stats_ks_test(values, N, squared_cdf, NULL), 1e-9);
 }
@@ -104,8 +105,9 @@ Test(stats, ks_p_values_are_uniform_under_the_null)
     int n_tenth = 0, n_half = 0;
     for (int round = 0; round < 2000; round++) {
         double values[50];
-        for (int i = 0; i < 50; i++)
+        for (int i = 0; i < 50; i++) {
             values[i] = rng_unit(&rng);
+        }
         double p = stats_ks_test(values, 50, unit_cdf, NULL);
         n_tenth += p <= 0.1;
         n_half += p <= 0.5;

@@ -105,10 +105,14 @@ Test(tally, merge_reports_samples_beyond_every_histogram)
 
 Test(tally, every_outcome_and_anomaly_has_a_name_of_its_own)
 {
-    for (unsigned i = 0; i < OP_OUTCOME_COUNT; i++)
-        for (unsigned j = 0; j < i; j++)
+    for (unsigned i = 0; i < OP_OUTCOME_COUNT; i++) {
+        for (unsigned j = 0; j < i; j++) {
             cr_assert_str_neq(op_outcome_name((enum op_outcome)i), op_outcome_name((enum op_outcome)j));
-    for (unsigned i = 0; i < ANOMALY_COUNT; i++)
-        for (unsigned j = 0; j < i; j++)
+        }
+    }
+    for (unsigned i = 0; i < ANOMALY_COUNT; i++) {
+        for (unsigned j = 0; j < i; j++) {
             cr_assert_str_neq(anomaly_name((enum anomaly)i), anomaly_name((enum anomaly)j));
+        }
+    }
 }

@@ -92,8 +92,10 @@ Test(units, figures_print_in_the_largest_unit_that_leaves_at_least_one)
 Test(units, what_is_printed_parses_back)
 {
     char out[UNITS_TEXT_MAX];
-    for (int64_t ns = 1; ns <= INT64_C(10000000000); ns *= 10)
+    for (int64_t ns = 1; ns <= INT64_C(10000000000); ns *= 10) {
         cr_assert_eq(duration(units_format_duration(out, ns)), ns, "%s", out);
-    for (uint64_t n = 1; n < UINT64_C(1) << 50; n *= 2)
+    }
+    for (uint64_t n = 1; n < UINT64_C(1) << 50; n *= 2) {
         cr_assert_eq(bytes(units_format_bytes(out, n)), n, "%s", out);
+    }
 }

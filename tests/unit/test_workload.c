@@ -11,8 +11,9 @@
 
 static void print_errors(const struct config_errors *errors)
 {
-    for (size_t i = 0; i < errors->n; i++)
+    for (size_t i = 0; i < errors->n; i++) {
         fprintf(stderr, "  %s\n", errors->messages[i]);
+    }
 }
 
 static void load(const char *preset, struct workload *w)
@@ -29,8 +30,9 @@ static void load(const char *preset, struct workload *w)
 static double mix_sum(const struct workload *w)
 {
     double sum = 0;
-    for (unsigned i = 0; i < NFS_OP_COUNT; i++)
+    for (unsigned i = 0; i < NFS_OP_COUNT; i++) {
         sum += w->mix_percent[i];
+    }
     return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "workload.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static void load(const char *preset, struct workload *w)
     config_errors_fini(&errors);
 }
 
-/* Accepts the right weights; rejects them with `moved` of the whole moved from the commonest step to the rarest. */
+/* Accepts the right weights; rejects them with `moved` of the whole (at most half of a step) moved from the commonest
+ * step to the rarest. */
 static void tell_right_from_wrong(const uint64_t *counts, const double *weights, size_t n, double moved)
 {
     double wrong[512];
@@ -38,8 +40,9 @@ static void tell_right_from_wrong(const uint64_t *counts, const double *weights,
     for (size_t i = 0; i < n; i++) {
         sum += weights[i];
     }
-    wrong[most] -= moved * sum;
-    wrong[least] += moved * sum;
+    double step = fmin(moved * sum, weights[most] / 2);
+    wrong[most] -= step;
+    wrong[least] += step;
     cr_assert_lt(stats_chi_square_test(counts, wrong, n, NULL), LEVEL);
 }
 
