@@ -280,22 +280,6 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
 
 /* ---- connect: HELLO, then FACTS, several times for the round trip ---- */
 
-static void take_facts(struct node *node, const struct control_answer *answer)
-{
-    const struct control_facts *from = &answer->facts;
-    struct loadgen_facts *to = &node->facts;
-
-    snprintf(to->hostname, sizeof(to->hostname), "%s", from->hostname);
-    snprintf(to->version, sizeof(to->version), "%s", from->software);
-    snprintf(to->cpu_model, sizeof(to->cpu_model), "%s", from->cpu_model);
-    snprintf(to->os, sizeof(to->os), "%s", from->os);
-    snprintf(to->addresses, sizeof(to->addresses), "%s", from->addresses);
-    to->n_cpus = from->n_cpus;
-    to->memory_bytes = from->memory_bytes;
-    /* Its clock was read about half a round trip ago. */
-    to->clock_skew_ns = from->wall.ns - (wall_now().ns - answer->rtt_ns / 2);
-}
-
 static void on_facts(struct control_client *client, int error, const char *message, const struct control_answer *answer,
                      void *arg)
 {
@@ -313,7 +297,7 @@ static void on_facts(struct control_client *client, int error, const char *messa
         return;
     }
     node_note_rtt(node, answer->rtt_ns);
-    take_facts(node, answer);
+    loadgen_facts_take(&node->facts, &answer->facts, answer->rtt_ns);
     if (node->n_rtts >= N_RTTS) {
         node_finish(node);
         return;
@@ -528,6 +512,19 @@ void cluster_destroy(struct cluster *c)
     memset(c->key, 0, sizeof(c->key));
     free(c->nodes);
     free(c);
+}
+
+void loadgen_facts_take(struct loadgen_facts *to, const struct control_facts *from, int64_t rtt_ns)
+{
+    snprintf(to->hostname, sizeof(to->hostname), "%s", from->hostname);
+    snprintf(to->version, sizeof(to->version), "%s", from->software);
+    snprintf(to->cpu_model, sizeof(to->cpu_model), "%s", from->cpu_model);
+    snprintf(to->os, sizeof(to->os), "%s", from->os);
+    snprintf(to->addresses, sizeof(to->addresses), "%s", from->addresses);
+    to->n_cpus = from->n_cpus;
+    to->memory_bytes = from->memory_bytes;
+    /* Its clock was read about half a round trip ago. */
+    to->clock_skew_ns = from->wall.ns - (wall_now().ns - rtt_ns / 2);
 }
 
 const struct loadgen_facts *cluster_facts(const struct cluster *c, uint32_t loadgen)

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct control_facts;
 struct event_base;
 struct cluster;
 
@@ -41,6 +42,9 @@ struct loadgen_facts {
     int64_t rtt_ns;        /* smallest measured round trip of the control connection */
     int64_t clock_skew_ns; /* wall clock against the prime's; a label only */
 };
+
+/* Copies what a FACTS answer told, but for rtt_ns, which the caller measures. */
+void loadgen_facts_take(struct loadgen_facts *to, const struct control_facts *from, int64_t rtt_ns);
 
 /* The parts of a campaign that do not change between points. Borrowed during the call. */
 struct cluster_config {
