@@ -24,7 +24,9 @@ struct report_args {
 static int parse_args(int argc, char **argv, struct report_args *args)
 {
     static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'}, {"out", required_argument, NULL, 'o'}, {"check", no_argument, NULL, 'c'}, {"point", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {0},
+        {"format", required_argument, NULL, 'f'}, {"out", required_argument, NULL, 'o'},
+        {"check", no_argument, NULL, 'c'},        {"point", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},         {0},
     };
     char *end;
     int option;
@@ -56,7 +58,9 @@ static int parse_args(int argc, char **argv, struct report_args *args)
         }
     }
     if (argc - optind != 1) {
-        fprintf(stderr, "nfscurve report: expected one result: a result file or a run directory; nfscurve help report explains\n");
+        fprintf(
+            stderr,
+            "nfscurve report: expected one result: a result file or a run directory; nfscurve help report explains\n");
         return EXIT_STATUS_USAGE;
     }
     args->result_path = argv[optind];

@@ -1,4 +1,5 @@
-/* cmd_report.h - the commands that only read results: report, compare, and import of curves. Each returns an exit_status. */
+/* cmd_report.h - the commands that only read results: report, compare, and import of curves. Each returns an
+ * exit_status. */
 #ifndef NFSCURVE_PRIME_CMD_REPORT_H
 #define NFSCURVE_PRIME_CMD_REPORT_H
 

@@ -1,6 +1,7 @@
 /* main.c - nfscurve: everything a person types. One table row a command: dispatch, help and the list of commands come
  * from it. */
 #include "campaign_config.h"
+#include "cmd_report.h"
 #include "commands.h"
 #include "exit_status.h"
 #include "log.h"
@@ -62,6 +63,19 @@ static const struct command commands[] = {
      "Writes 32 random bytes that only you can read. Give the file to every load generator (nfscurve-loadgen "
      "--key-file FILE)\n"
      "and name it in the campaign: \"control\": {\"key_file\": \"FILE\"}. An existing file is never overwritten.\n"},
+    {"report", cmd_report, "draw any result in any form, or check its disclosure",
+     "nfscurve report RESULT [--format FORMAT] [--out FILE] [--point N]\n"
+     "       nfscurve report RESULT --check",
+     "RESULT is a result file (ours, an sfssum file of either generation, or CSV) or a run directory. Without --format the\n"
+     "ending of FILE decides, and else it is text.\n"
+     "\n"
+     "  --format FORMAT  html text csv csv-ops csv-intervals svg png json sfssum gnuplot markdown hgrm hlog\n"
+     "                   (hgrm, hlog: histograms for HdrHistogram's tools)\n"
+     "  --out FILE       write there, as a whole or not at all\n"
+     "  --point N        only the N-th point\n"
+     "  --check          list what is missing or inconsistent for a full disclosure: errors and warnings\n"
+     "\n"
+     "Exit status 1 when the result is invalid, or with --check when there is an error.\n"},
     {"help", cmd_help, "explain a command, or the keys of a campaign", "nfscurve help [COMMAND | keys]",
      "nfscurve help keys prints every key of a campaign and of a workload: unit, range, default and meaning.\n"},
 };

@@ -22,7 +22,9 @@ static void say_formats(const char *command, const char *format_name)
 int report_output_choose(struct report_output *o, const char *format_name)
 {
     static const char *const endings[][2] = {
-        {".html", "html"}, {".htm", "html"}, {".txt", "text"}, {".csv", "csv"}, {".svg", "svg"}, {".png", "png"}, {".json", "json"}, {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".plt", "gnuplot"}, {".md", "markdown"}, {".hgrm", "hgrm"}, {".hlog", "hlog"}, {"sfssum", "sfssum"},
+        {".html", "html"},   {".htm", "html"},  {".txt", "text"},   {".csv", "csv"},         {".svg", "svg"},
+        {".png", "png"},     {".json", "json"}, {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".plt", "gnuplot"},
+        {".md", "markdown"}, {".hgrm", "hgrm"}, {".hlog", "hlog"},  {"sfssum", "sfssum"},
     };
     o->format = REPORT_TEXT;
     if (format_name != NULL) {
@@ -59,14 +61,16 @@ static int complain(const struct report_output *o, int error)
 {
     const char *to = o->out_path != NULL ? o->out_path : "standard output";
     if (error == -ENOTSUP) {
-        fprintf(stderr, "nfscurve %s: format %s needs figures that this result does not hold\n", o->command, report_format_name(o->format));
+        fprintf(stderr, "nfscurve %s: format %s needs figures that this result does not hold\n", o->command,
+                report_format_name(o->format));
         return EXIT_STATUS_USAGE;
     }
     fprintf(stderr, "nfscurve %s: %s cannot be written: %s\n", o->command, to, strerror(-error));
     return error == -ENOMEM ? EXIT_STATUS_COULD_NOT_RUN : EXIT_STATUS_USAGE;
 }
 
-int report_output_write(const struct report_output *o, int (*render)(const void *subject, enum report_format format, FILE *out), const void *subject)
+int report_output_write(const struct report_output *o,
+                        int (*render)(const void *subject, enum report_format format, FILE *out), const void *subject)
 {
     bool is_stdout = o->out_path == NULL || strcmp(o->out_path, "-") == 0;
     if (is_stdout && o->format == REPORT_PNG && isatty(STDOUT_FILENO)) {

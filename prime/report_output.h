@@ -17,7 +17,8 @@ struct report_output {
 int report_output_choose(struct report_output *o, const char *format_name);
 
 /* Calls render with a file to write to. An exit_status, after saying what went wrong. */
-int report_output_write(const struct report_output *o, int (*render)(const void *subject, enum report_format format, FILE *out), const void *subject);
+int report_output_write(const struct report_output *o,
+                        int (*render)(const void *subject, enum report_format format, FILE *out), const void *subject);
 
 /* Of the terminal on standard output; 100 when there is none. */
 int report_output_columns(void);

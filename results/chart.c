@@ -12,7 +12,7 @@ static const char *const light[N_SERIES] = {"#0b62b8", "#c2410c", "#047857", "#9
 static const char *const dark[N_SERIES] = {"#6cb2ff", "#fb923c", "#4ade9f", "#f472b6",
                                            "#eab308", "#38d3ee", "#b794ff", "#a8b5c7"};
 
-static double round_up_step(double range, int about)
+double chart_step(double range, int about)
 {
     if (!(range > 0))
         return 1;
@@ -28,9 +28,9 @@ void chart_scale(struct chart *c, double x_min, double x_max, double y_max)
         x_max = x_min + 1;
     if (!(y_max > 0) || !isfinite(y_max))
         y_max = 1;
-    double step = round_up_step(x_max - x_min, 8);
+    double step = chart_step(x_max - x_min, 8);
     c->x_max = x_min + step * ceil((x_max - x_min) / step - 1e-9);
-    step = round_up_step(y_max, 6);
+    step = chart_step(y_max, 6);
     c->y_max = step * ceil(y_max / step - 1e-9);
 }
 
@@ -139,7 +139,7 @@ void chart_axes(struct chart *c, const char *x_title, const char *y_title)
 {
     char number[48];
     double right = c->width - c->right, bottom = c->height - c->bottom;
-    double step = round_up_step(c->y_max, c->height - c->top - c->bottom < 130 ? 3 : 6);
+    double step = chart_step(c->y_max, c->height - c->top - c->bottom < 130 ? 3 : 6);
     fputs("<g class=\"nc-axes\">\n", c->out);
     for (int i = 0; i * step <= c->y_max * (1 + 1e-9); i++) {
         double y = chart_y(c, i * step);
@@ -148,7 +148,7 @@ void chart_axes(struct chart *c, const char *x_title, const char *y_title)
                 "text-anchor=\"end\">%s</text>\n",
                 c->left, y, right, c->left - 8, y + 4, chart_number(i * step, 3, number));
     }
-    step = round_up_step(c->x_max - c->x_min, 8);
+    step = chart_step(c->x_max - c->x_min, 8);
     for (int i = 0; c->x_min + i * step <= c->x_max + step * 1e-9; i++) {
         double x = chart_x(c, c->x_min + i * step);
         fprintf(c->out,

@@ -26,6 +26,9 @@ struct chart_xy {
 /* Axes from (x_min, 0) to rounded values that hold x_max and y_max; both may be anything, 0 and NAN included. */
 void chart_scale(struct chart *c, double x_min, double x_max, double y_max);
 
+/* A round step that divides `range` into about so many parts. */
+double chart_step(double range, int about);
+
 /* <svg ...> with title for screen readers; the style sheet too when it stands alone. `title` is escaped here. */
 void chart_begin(struct chart *c, const char *title, bool is_alone);
 /* Grid, tick labels, axis titles (plain text of ours). */

@@ -105,7 +105,7 @@ static void cards(const struct result *r, FILE *out)
     card(out, "Peak throughput", report_ops(r->peak_ops_per_s, value), " ops/s");
     card(out, "Overall response time", report_ort(r->ort_ms, value), " ms");
     if (r->ceiling_ms > 0) {
-        snprintf(label, sizeof label, "Peak under %s ms", report_ms(r->ceiling_ms, ceiling));
+        snprintf(label, sizeof label, "Peak under %s ms", report_limit(r->ceiling_ms, ceiling));
         card(out, label, report_ops(r->peak_under_ceiling_ops_per_s, value), " ops/s");
         snprintf(label, sizeof label, "Overall response time under %s ms", ceiling);
         card(out, label, report_ort(r->ort_under_ceiling_ms, value), " ms");

@@ -24,7 +24,7 @@ int report_markdown(const struct result *r, FILE *out)
         fputs(")", out);
     }
     if (isfinite(r->peak_under_ceiling_ops_per_s))
-        fprintf(out, "; under %s ms: %s ops/s, %s ms", report_ms(r->ceiling_ms, a),
+        fprintf(out, "; under %s ms: %s ops/s, %s ms", report_limit(r->ceiling_ms, a),
                 report_ops(r->peak_under_ceiling_ops_per_s, b), report_ort(r->ort_under_ceiling_ms, c));
     fprintf(out, "\n\n| requested ops/s | achieved ops/s | %s (ms) |%s state |\n| ---: | ---: | ---: |%s --- |\n",
             report_response_label(r), has_tails ? " p99 (ms) |" : "", has_tails ? " ---: |" : "");

@@ -143,7 +143,7 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
     chart_axes(&c, "throughput (ops/s)", "response time (ms)");
     draw_legend(&c, r, has_invalid);
     if (r->ceiling_ms > 0) {
-        snprintf(label, sizeof label, "ceiling of a reportable point: %s ms", report_ms(r->ceiling_ms, number));
+        snprintf(label, sizeof label, "ceiling of a reportable point: %s ms", report_limit(r->ceiling_ms, number));
         chart_hline(&c, r->ceiling_ms, label, "ceiling", true);
     }
     draw_line_and_marks(&c, r, points);

@@ -14,7 +14,7 @@
 
 struct plot {
     int columns, rows;
-    double x_max, y_max;
+    double x_max, y_max, y_step;
     char *cells; /* rows * columns, one ASCII character each */
 };
 
@@ -38,15 +38,23 @@ static void plot_segment(struct plot *p, const struct curve_point *a, const stru
     }
 }
 
+/* The rounded value whose place is this row, or NAN: every row is 1/(rows - 1) of the axis, labels stand at whole
+ * steps. */
+static double label_of_row(const struct plot *p, int row)
+{
+    for (int i = 0; i * p->y_step <= p->y_max * (1 + 1e-9); i++) {
+        if (p->rows - 1 - (int)lround(i * p->y_step / p->y_max * (p->rows - 1)) == row)
+            return i * p->y_step;
+    }
+    return NAN;
+}
+
 static void print_plot(const struct plot *p, FILE *out)
 {
-    char number[48];
+    char number[48], middle[48];
     for (int row = 0; row < p->rows; row++) {
-        double y = p->y_max * (p->rows - 1 - row) / (p->rows - 1);
-        if (row % 5 == 0 || row == p->rows - 1)
-            fprintf(out, "%9s |", report_ms(y, number));
-        else
-            fprintf(out, "%9s |", "");
+        double y = label_of_row(p, row);
+        fprintf(out, "%9s |", isnan(y) ? "" : chart_number(y, 4, number));
         int n = p->columns;
         while (n > 0 && p->cells[row * p->columns + n - 1] == ' ')
             n--;
@@ -55,10 +63,9 @@ static void print_plot(const struct plot *p, FILE *out)
     fprintf(out, "%9s +", "ms");
     for (int i = 0; i < p->columns; i++)
         fputc('-', out);
-    char left[48];
-    snprintf(left, sizeof left, "%s", report_ops(p->x_max / 2, number));
-    int middle = p->columns / 2;
-    fprintf(out, "\n%10s0%*s%*s ops/s\n", "", middle, left, p->columns - middle - 1, report_ops(p->x_max, number));
+    snprintf(middle, sizeof middle, "%s", report_ops(p->x_max / 2, number));
+    int half = p->columns / 2;
+    fprintf(out, "\n%10s0%*s%*s ops/s\n", "", half, middle, p->columns - half - 1, report_ops(p->x_max, number));
 }
 
 static void draw_plot(const struct result *r, int columns, FILE *out)
@@ -83,6 +90,7 @@ static void draw_plot(const struct result *r, int columns, FILE *out)
     chart_scale(&scale, 0, x_max, y_max);
     p.x_max = scale.x_max;
     p.y_max = scale.y_max;
+    p.y_step = chart_step(scale.y_max, 6);
     for (size_t i = 0; i < r->n_points; i++) {
         if (points[i].is_on_curve && last)
             plot_segment(&p, last, &points[i]);
@@ -118,10 +126,10 @@ static void print_headline(const struct result *r, FILE *out, const char *bold, 
     if (r->ceiling_ms > 0) {
         if (isfinite(r->peak_under_ceiling_ops_per_s))
             fprintf(out, "under the ceiling of %s ms: %s ops/s, overall response time %s ms\n",
-                    report_ms(r->ceiling_ms, ceiling), report_ops(r->peak_under_ceiling_ops_per_s, peak),
+                    report_limit(r->ceiling_ms, ceiling), report_ops(r->peak_under_ceiling_ops_per_s, peak),
                     report_ort(r->ort_under_ceiling_ms, ort));
         else
-            fprintf(out, "no point is under the ceiling of %s ms\n", report_ms(r->ceiling_ms, ceiling));
+            fprintf(out, "no point is under the ceiling of %s ms\n", report_limit(r->ceiling_ms, ceiling));
     }
 }
 

@@ -10,11 +10,21 @@ void report_metric_name(const struct result *r, char *out, size_t cap)
              r->is_standard ? "" : " (non-standard)");
 }
 
+/* Plain digits, as the published pages have them and as people search for them. */
 const char *report_ops(double v, char out[static 48])
 {
-    if (isfinite(v) && v > 0 && v < 100)
-        return chart_number(v, 3, out);
-    return chart_number(isfinite(v) ? floor(v + 0.5) : v, 15, out);
+    if (!isfinite(v))
+        memcpy(out, "\xe2\x80\x93", 4);
+    else if (v > 0 && v < 99.95)
+        chart_number(v, 3, out);
+    else
+        snprintf(out, 48, "%.0f", floor(v + 0.5));
+    return out;
+}
+
+const char *report_limit(double v, char out[static 48])
+{
+    return chart_number(v, 4, out);
 }
 
 const char *report_ms(double v, char out[static 48])
