@@ -81,7 +81,7 @@ const struct response_figures *point_headline(const struct point_result *p)
     return p->is_headline_from_due ? &p->from_due : &p->from_sent;
 }
 
-static void append_text(json_t *array, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void append_text(json_t *array, const char *fmt, va_list ap)
 {
     char text[TEXT_MAX];
     vsnprintf(text, sizeof text, fmt, ap);
