@@ -77,6 +77,7 @@ struct campaign {
     wall_t point_started_at;
     bool is_run_recorded; /* its recorded run has begun */
     bool is_point_cut;    /* interrupted after that */
+    bool is_monitor_due;  /* the monitor's START is still to be scheduled */
     bool is_point_broken; /* it cannot be finished; broken says why */
     char *broken;
     struct campaign_loss *losses;
@@ -419,6 +420,7 @@ static void begin_clean(struct campaign *c)
 {
     struct cluster_phase phase = {.kind = CLUSTER_CLEAN};
     c->state = CAMPAIGN_CLEANING;
+    c->progress.point = 0; /* it belongs to none */
     progress_phase(&c->progress, "clean up", mono_now());
     c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->config->n_loads - 1].processes);
@@ -480,6 +482,7 @@ static void begin_load(struct campaign *c)
     forget_losses(c);
     c->is_run_recorded = false;
     c->is_point_broken = false;
+    c->is_monitor_due = c->monitor != NULL;
     c->load_started = mono_now();
     c->point_started_at = wall_now();
     c->state = CAMPAIGN_LOADING;
@@ -696,6 +699,7 @@ static void schedule_monitor(struct campaign *c, double seconds_left)
         wait_s = 0;
     struct timeval tv = {(time_t)wait_s, (suseconds_t)((wait_s - (double)(time_t)wait_s) * 1e6)};
     event_add(c->monitor_start, &tv);
+    c->is_monitor_due = false;
 }
 
 static void on_monitor_start(evutil_socket_t fd, short what, void *arg)
@@ -712,9 +716,9 @@ static void on_progress(struct cluster *cluster, const struct cluster_progress *
     (void)cluster;
     struct campaign *c = arg;
     if (c->state == CAMPAIGN_LOADING) {
-        if (c->monitor != NULL && !c->is_run_recorded && doing->stage == CLUSTER_STEP_WARMUP &&
-            !event_pending(c->monitor_start, EV_TIMEOUT, NULL))
+        if (c->is_monitor_due && doing->stage != CLUSTER_STEP_PREPARING) {
             schedule_monitor(c, doing->seconds_left);
+        }
         if (doing->stage == CLUSTER_STEP_RUN || doing->stage == CLUSTER_STEP_DRAINING)
             c->is_run_recorded = true;
     }

@@ -718,7 +718,7 @@ static char *value_text(const json_t *value)
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
     if (text != NULL && strlen(text) > 40) {
         free(text);
-        text = strdup("a table of its own");
+        text = strdup("another table");
     }
     return text;
 }
