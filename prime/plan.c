@@ -19,7 +19,7 @@ static void print_nonstandard(const struct campaign_config *c, FILE *out)
         fprintf(out, "  standard values throughout\n");
         return;
     }
-    fprintf(out, "  NON-STANDARD, which every report will say:\n");
+    fprintf(out, "  non-standard, which every report will say:\n");
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    - %s\n", json_string_value(json_array_get(c->nonstandard, i)));
 }

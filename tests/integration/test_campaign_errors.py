@@ -1,0 +1,100 @@
+"""What is wrong with a campaign is said once, in one clear message that names the thing and what to do; nothing is started, no finished point is lost."""
+
+import json
+
+import pytest
+
+GOOD = {"name": "c", "workload": "sfs2008", "load_ops_per_s": [100], "targets": [{"server": "127.0.0.1", "export": "/x", "nfs_port": 1, "mount_port": 1}], "loadgens": [{"host": "127.0.0.1", "port": 1}]}
+
+
+def with_keys(**keys):
+    return json.dumps({**GOOD, **keys})
+
+
+BAD = {
+    "broken JSON": ('{"name": ', ["campaign.json:1", "not valid JSON"]),
+    "an unknown key": (with_keys(run_seconds=5), ["campaign.json:1: run_seconds: unknown key"]),
+    "a wrong type": (with_keys(run_s="long"), ['run_s: is "long"; expected a number of s']),
+    "a negative load": (with_keys(load_ops_per_s=[-5]), ["load_ops_per_s[0]: must be a number of ops/s greater than 0"]),
+    "a mix that does not sum to 100": (with_keys(op_mix_percent={"lookup": 50, "read": 40}), ["op_mix_percent: sums to 90; the shares must sum to 100"]),
+    "no target": (with_keys(targets=[]), ["targets: is required"]),
+    "a target that nobody knows": (with_keys(loadgens=[{"host": "lg", "targets": ["fs7"]}]), ['targets names "fs7"; expected the name of a target']),
+    "a workload that is not there": (with_keys(workload="sfs2009"), ["workload", "sfs2009"]),
+    "a key file that is not there": (with_keys(control={"key_file": "none.key"}), ["control.key_file", "none.key", "No such file"]),
+    "too few files": (with_keys(fileset_mb_per_op=0.001), ["too few for 8 processes", "raise fileset_mb_per_op"]),
+    "two errors": (with_keys(run_s=-1, seed="x"), ["run_s: is -1", 'seed: is "x"', "2 errors"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_campaign_is_refused_before_anything_starts(nfscurve, run_dir, name):
+    text, expected = BAD[name]
+    (run_dir / "campaign.json").write_text(text)
+    for command in ("run", "plan", "validate"):
+        done = nfscurve(command, "campaign.json", cwd=run_dir)
+        assert done.status == 2, done
+        for words in expected:
+            assert words in done.err, done
+        assert "nothing was started" in done.err and not done.out
+    assert not (run_dir / "runs").exists()
+
+
+def test_a_missing_campaign_is_named(nfscurve, run_dir):
+    done = nfscurve("run", "no-such.json", cwd=run_dir)
+    assert done.status == 2 and "no-such.json: No such file or directory" in done.err, done
+
+
+@pytest.mark.parametrize("arguments", [["--set"], ["--nonsense"], ["a.json", "b.json"], ["--set", "nonsense", "a.json"], []])
+def test_wrong_usage_is_refused(nfscurve, run_dir, arguments):
+    done = nfscurve("run", *arguments, cwd=run_dir)
+    assert done.status == 2 and done.err, done
+
+
+def test_an_unreachable_load_generator_is_named(campaign):
+    outcome = campaign(with_keys())
+    assert outcome.status == 3, outcome
+    assert "load generator 127.0.0.1 (127.0.0.1 port 1)" in outcome.err and "Connection refused" in outcome.err, outcome
+    assert "start nfscurve-loadgen there" in outcome.err
+    assert outcome.points == []
+
+
+def test_all_unreachable_load_generators_are_named_at_once(campaign):
+    outcome = campaign(with_keys(loadgens=[{"name": "one", "host": "127.0.0.1", "port": 1}, {"name": "two", "host": "127.0.0.1", "port": 2}]))
+    assert outcome.status == 3 and "load generator one" in outcome.err and "load generator two" in outcome.err, outcome
+
+
+def test_a_refused_mount_is_named(campaign, target, small_campaign):
+    server = target("--data", "synth")
+    outcome = campaign(small_campaign({**server.spec(), "export": "/elsewhere"}, [100]))
+    assert outcome.status == 3, outcome
+    assert "/elsewhere" in outcome.err and "MNT3ERR" in outcome.err, outcome
+    assert outcome.points == []
+
+
+def test_a_server_that_is_not_there_is_named(campaign, small_campaign):
+    outcome = campaign(small_campaign({"server": "127.0.0.1", "export": "/x", "nfs_port": 1, "mount_port": 1}, [100]))
+    assert outcome.status == 3, outcome
+    assert "127.0.0.1" in outcome.err and "refused" in outcome.err, outcome
+
+
+@pytest.mark.parametrize("status", ["NOSPC", "ROFS"])
+def test_a_full_or_read_only_export_is_named(campaign, target, small_campaign, status):
+    server = target("--data", "synth", "--fault", f"op=create,status={status}")
+    outcome = campaign(small_campaign(server.spec(), [100]))
+    assert outcome.status == 3, outcome
+    assert f"NFS3ERR_{status}" in outcome.err, outcome
+    assert outcome.points == []
+
+
+def test_a_run_directory_is_never_mixed_up(campaign, nfscurve, target, small_campaign, run_dir):
+    server = target("--data", "synth")
+    config = small_campaign(server.spec(), [50], warmup_s=0, run_s=1)
+    outcome = campaign(config)
+    assert len(outcome.points) == 1, outcome
+    (run_dir / "again.json").write_text(json.dumps(config))
+    done = nfscurve("run", run_dir / "again.json", "--out", outcome.dir)
+    assert done.status == 2 and "--resume" in done.err, done
+    done = nfscurve("run", run_dir / "again.json", "--resume", outcome.dir, "--set", "run_s=2")
+    assert done.status == 2 and "changed: run_s" in done.err, done
+    done = nfscurve("run", "--resume", run_dir / "nowhere")
+    assert done.status == 2 and "nowhere" in done.err, done

@@ -1,0 +1,68 @@
+"""Repeats, the monitor script, the plan against what was made, import."""
+
+import json
+
+import pytest
+
+
+def test_repeats_give_the_spread_of_each_point(campaign, small_campaign, target):
+    server = target("--data", "synth")
+    outcome = campaign(small_campaign(server.spec(), [50, 100], warmup_s=0.5, run_s=1, repeats=3))
+    assert len(outcome.points) == 2, outcome
+    for index, point in enumerate(outcome.points):
+        repeats = [json.loads((outcome.dir / f"repeat-{k}" / "points" / f"0{index}.json").read_text()) for k in (1, 2, 3)]
+        achieved = [r["achieved_ops_per_s"] for r in repeats]
+        assert point["spread_percent"] == pytest.approx(100 * (max(achieved) - min(achieved)) / (sum(achieved) / 3))
+        assert point["response_ms"] == sorted(r["response_ms"] for r in repeats)[1]
+        assert any("median" in note for note in point["notes"]), point["notes"]
+    assert (outcome.dir / "repeat-2" / "result.json").exists()
+
+
+def test_monitor_script_is_called_around_every_run(campaign, small_campaign, target, run_dir):
+    log = run_dir / "monitor.txt"
+    script = run_dir / "monitor.sh"
+    script.write_text(f'#!/bin/sh\necho "$1 $2 $NFSCURVE_POINT $NFSCURVE_OPS_PER_S" >> {log}\n')
+    script.chmod(0o755)
+    server = target("--data", "synth")
+    outcome = campaign(small_campaign(server.spec(), [50, 100], warmup_s=1.5, run_s=1, monitor={"script": str(script), "args": ["mark"]}))
+    assert len(outcome.points) == 2, outcome
+    assert log.read_text().splitlines() == ["START mark 1 50", "DONE mark 1 50", "START mark 2 100", "DONE mark 2 100"]
+
+
+def test_plan_foretells_what_is_made(campaign, nfscurve, small_campaign, target, run_dir):
+    server = target("--data", "synth")
+    config = small_campaign(server.spec(), [100, 200], warmup_s=0, run_s=1, fileset_mb_per_op=1, loadgens={"local": 2})
+    (run_dir / "plan.json").write_text(json.dumps(config))
+    plan = json.loads(nfscurve("plan", run_dir / "plan.json", "--json").out)
+    outcome = campaign(config)
+    for planned, point in zip(plan["points"], outcome.points):
+        assert point["fileset_files"] == planned["files"]
+        # The run may grow the fileset by 10 %.
+        assert planned["bytes"] * 0.99 <= point["fileset_bytes"] <= planned["bytes"] * 1.11
+
+
+def test_plan_totals_are_equal_whatever_the_processes(nfscurve, small_campaign, run_dir):
+    config = small_campaign({"server": "s", "export": "/x"}, [500, 1000, 7777], fileset_mb_per_op=30, loadgens={"local": 2})
+    (run_dir / "plan.json").write_text(json.dumps(config))
+    totals = []
+    for processes in (1, 4, 16):
+        plan = json.loads(nfscurve("plan", run_dir / "plan.json", "--json", "--set", f"processes_per_loadgen={processes}").out)
+        totals.append([{k: p[k] for k in ("files", "bytes", "working_set_files", "working_set_bytes")} for p in plan["points"]])
+    assert totals[0] == totals[1] == totals[2]
+
+
+def test_clean_up_removes_the_fileset(campaign, small_campaign, target):
+    server = target("--data", "synth")
+    outcome = campaign(small_campaign(server.spec(), [50], warmup_s=0, run_s=1, clean_up=True))
+    assert len(outcome.points) == 1 and "clean up" in outcome.err, outcome
+
+
+def test_imported_sfs_rc_is_a_campaign(nfscurve, run_dir):
+    (run_dir / "sfs_rc").write_text('LOAD=100\nINCR_LOAD=100\nNUM_RUNS=10\nPROCS=8\nCLIENTS="lg1 lg2"\nMNT_POINTS="nas:/fs1"\nFS_PROTOCOL=nfs\nRUNTIME=60\nWARMUP_TIME=300\nDEBUG=7\nMIXFILE=mix\n')
+    (run_dir / "mix").write_text("SFS MIXFILE VERSION 2\nlookup 60\nread 40\n")
+    done = nfscurve("import", "sfs_rc", "sfs_rc", "--out", "made.json", cwd=run_dir)
+    assert done.status == 0, done
+    assert "DEBUG has no meaning here" in done.err and "non-standard: run_s is 60, standard is 300" in done.err, done
+    planned = nfscurve("plan", "made.json", cwd=run_dir)
+    assert planned.status == 0 and "lg2" in planned.out, planned
+    assert json.loads((run_dir / "made.json").read_text())["op_mix_percent"] == {"lookup": 60, "read": 40}
