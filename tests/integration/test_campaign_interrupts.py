@@ -29,7 +29,7 @@ def test_ctrl_c_at_any_time(start_campaign, three_points, after_s):
     run = start_campaign(three_points(None))
     time.sleep(after_s)
     had = points_on_disk(run.dir)
-    children = children_of(run.program.pid)
+    children = list(children_of(run.program.pid))
     begun = time.monotonic()
     run.program.popen.send_signal(signal.SIGINT)
     outcome = run.finish()
@@ -81,13 +81,11 @@ def test_a_run_that_was_cut_short_is_kept_beside_the_points(start_campaign, thre
     assert point["achieved_ops_per_s"] > 0
 
 
-def kill_one(pids, name):
-    for pid in pids:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            if name.encode() in file.read():
-                os.kill(pid, signal.SIGKILL)
-                return pid
-    raise AssertionError(f"no {name} among {pids}")
+def kill_one(pid, name):
+    """Kills the first child of pid that runs this program."""
+    child = next(child for child, command in children_of(pid).items() if name in command)
+    os.kill(child, signal.SIGKILL)
+    return child
 
 
 def wait_for_point(run, n):
@@ -98,7 +96,7 @@ def wait_for_point(run, n):
 def test_a_lost_load_generator_is_named_and_earlier_points_are_kept(start_campaign, three_points):
     run = start_campaign(three_points(None))
     wait_for_point(run, 1)
-    kill_one(children_of(run.program.pid), "nfscurve-loadgen")
+    kill_one(run.program.pid, "nfscurve-loadgen")
     outcome = run.finish()
     assert outcome.status == 1, outcome
     assert len(outcome.points) == 2 and outcome.points[0]["valid"] is True, outcome
@@ -111,8 +109,8 @@ def test_a_lost_load_generator_is_named_and_earlier_points_are_kept(start_campai
 def test_a_killed_process_is_named(start_campaign, three_points):
     run = start_campaign(three_points(None))
     wait_for_point(run, 1)
-    daemons = [pid for pid in children_of(run.program.pid) if b"loadgen" in open(f"/proc/{pid}/cmdline", "rb").read()]
-    os.kill(children_of(daemons[0])[1], signal.SIGKILL)
+    daemon = next(pid for pid, command in children_of(run.program.pid).items() if "nfscurve-loadgen" in command)
+    os.kill(sorted(children_of(daemon))[1], signal.SIGKILL)
     outcome = run.finish()
     assert outcome.status == 1, outcome
     lost = outcome.points[1]["lost"][0]
@@ -124,7 +122,7 @@ def test_a_killed_process_is_named(start_campaign, three_points):
 def test_a_point_that_lost_someone_is_measured_again_by_resume(start_campaign, nfscurve, three_points):
     run = start_campaign(three_points(None))
     wait_for_point(run, 1)
-    kill_one(children_of(run.program.pid), "nfscurve-loadgen")
+    kill_one(run.program.pid, "nfscurve-loadgen")
     assert run.finish().status == 1
     done = nfscurve("run", "--resume", run.dir, timeout_s=60)
     result = json.loads((run.dir / "result.json").read_text())
@@ -134,7 +132,7 @@ def test_a_point_that_lost_someone_is_measured_again_by_resume(start_campaign, n
 def test_a_killed_target_ends_the_campaign(start_campaign, three_points):
     run = start_campaign(three_points(None, timeout_s=5))
     wait_for_point(run, 1)
-    kill_one(children_of(run.program.pid), "nfscurve-target")
+    kill_one(run.program.pid, "nfscurve-target")
     outcome = run.finish()
     assert outcome.status == 1, outcome
     assert "target-t1" in outcome.err and "signal 9" in outcome.err, outcome
@@ -145,7 +143,7 @@ def test_a_killed_prime_leaves_nobody_behind(start_campaign, three_points):
     run = start_campaign(three_points(None))
     wait_for(lambda: "point 1/3 load" in run.program.err, 20, "the first load")
     time.sleep(0.5)
-    children = children_of(run.program.pid)
+    children = list(children_of(run.program.pid))
     grandchildren = [pid for child in children for pid in children_of(child)]
     assert len(children) == 3 and len(grandchildren) == 4
     run.program.popen.kill()
