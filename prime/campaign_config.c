@@ -528,13 +528,13 @@ static json_t *dump_gids(const void *field)
     return out;
 }
 
-static void parse_file_name(const struct config_ctx *ctx, char **field)
+static void parse_file_name(const struct config_ctx *ctx, const char *remedy, char **field)
 {
     if (is_empty(*field))
         return;
     char *path = absolute_path(ctx->src, *field);
     if (path == NULL) {
-        config_complain(ctx, "names the file \"%s\", which cannot be found: %s", *field, strerror(errno));
+        config_complain(ctx, "names the file \"%s\", which cannot be found: %s%s", *field, strerror(errno), remedy);
         return;
     }
     free(*field);
@@ -554,7 +554,7 @@ static void parse_control(const struct config_ctx *ctx, const json_t *value, voi
     json_t *empty = json_object();
     if (config_parse(ctx->src, value != NULL ? value : empty, ctx->path, control_keys, NULL, c, ctx->errors) == 0) {
         struct config_ctx here = below(ctx, "control.key_file");
-        parse_file_name(&here, &c->key_file);
+        parse_file_name(&here, "; nfscurve keygen makes it", &c->key_file);
     }
     json_decref(empty);
 }
@@ -592,7 +592,7 @@ static void parse_monitor(const struct config_ctx *ctx, const json_t *value, voi
     json_t *empty = json_object();
     if (config_parse(ctx->src, value != NULL ? value : empty, ctx->path, monitor_keys, NULL, c, ctx->errors) == 0) {
         struct config_ctx here = below(ctx, "monitor.script");
-        parse_file_name(&here, &c->monitor_script);
+        parse_file_name(&here, "", &c->monitor_script);
     }
     json_decref(empty);
 }

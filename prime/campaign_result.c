@@ -180,8 +180,10 @@ static void take_earliest_start(struct result *r)
 static int end_result(struct result *r, const char *path)
 {
     take_earliest_start(r);
+    int rc = disclosure_complete(r);
     result_finish(r);
-    return result_write_run_dir(r, path);
+    int write_rc = result_write_run_dir(r, path);
+    return rc != 0 ? rc : write_rc;
 }
 
 static int write_repeat(const struct campaign_result_facts *facts, const char *path, struct result *r)

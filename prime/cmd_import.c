@@ -1,5 +1,6 @@
 /* cmd_import.c - nfscurve import: files of the SPECsfs world as campaigns, op mixes and results. */
 #include "campaign_config.h"
+#include "cmd_report.h"
 #include "commands.h"
 #include "exit_status.h"
 #include "sfs_mix.h"
@@ -134,7 +135,9 @@ int cmd_import(int argc, char **argv)
         return import_rc(words[1], out_path);
     if (n == 2 && (strcmp(words[0], "mix") == 0 || strcmp(words[0], "nfsstat") == 0))
         return import_mix(words[1], out_path);
-    fprintf(stderr, "nfscurve import: expected one of sfs_rc, mix and nfsstat, and a file; see nfscurve "
+    if (n == 2 && (strcmp(words[0], "sfssum") == 0 || strcmp(words[0], "csv") == 0))
+        return cmd_import_curve(words[0], words[1], out_path);
+    fprintf(stderr, "nfscurve import: expected one of sfs_rc, mix, nfsstat, sfssum and csv, and a file; see nfscurve "
                     "help import\n");
     return EXIT_STATUS_USAGE;
 }

@@ -52,13 +52,17 @@ static const struct command commands[] = {
      "cookies and verifiers, level 3 (the default) data as well. Exit status 0 when no rule is broken, 1 when one is; "
      "each\n"
      "broken rule is named with the op, what was expected and what came.\n"},
-    {"import", cmd_import, "turn files of the SPECsfs world into campaigns and op mixes",
+    {"import", cmd_import, "turn files of the SPECsfs world into campaigns, op mixes and results",
      "nfscurve import sfs_rc FILE [--out FILE]\n"
-     "       nfscurve import mix|nfsstat FILE [--out FILE]",
+     "       nfscurve import mix|nfsstat FILE [--out FILE]\n"
+     "       nfscurve import sfssum|csv FILE [--out FILE]",
      "sfs_rc becomes a campaign; a mix file (version 2, or what nfsstat -s -3 prints) becomes the key op_mix_percent, "
-     "to be put\n"
-     "beside \"workload\". Keys without a meaning here, and everything that is not standard, are named on standard "
-     "error.\n"},
+     "to be "
+     "put\n"
+     "beside \"workload\"; an sfssum or CSV file becomes a result, to be drawn beside others. Keys without a meaning "
+     "here, "
+     "and\n"
+     "everything that is not standard, are named on standard error.\n"},
     {"keygen", cmd_keygen, "make the key that load generators ask for", "nfscurve keygen FILE",
      "Writes 32 random bytes that only you can read. Give the file to every load generator (nfscurve-loadgen "
      "--key-file FILE)\n"
@@ -66,7 +70,8 @@ static const struct command commands[] = {
     {"report", cmd_report, "draw any result in any form, or check its disclosure",
      "nfscurve report RESULT [--format FORMAT] [--out FILE] [--point N]\n"
      "       nfscurve report RESULT --check",
-     "RESULT is a result file (ours, an sfssum file of either generation, or CSV) or a run directory. Without --format the\n"
+     "RESULT is a result file (ours, an sfssum file of either generation, or CSV) or a run directory. Without --format "
+     "the\n"
      "ending of FILE decides, and else it is text.\n"
      "\n"
      "  --format FORMAT  html text csv csv-ops csv-intervals svg png json sfssum gnuplot markdown hgrm hlog\n"

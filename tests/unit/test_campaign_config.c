@@ -99,7 +99,7 @@ Test(campaign_config, a_missing_file_is_named)
 {
     expect_errors(GOOD ", \"control\": {\"key_file\": \"no/such.key\"}}",
                   (const char *const[]){"c.json:1: control.key_file: names the file \"no/such.key\", which cannot be "
-                                        "found: No such file or directory",
+                                        "found: No such file or directory; nfscurve keygen makes it",
                                         NULL});
 }
 
