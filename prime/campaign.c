@@ -170,8 +170,9 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     log_info("interrupted by signal %d", (int)number);
     c->is_interrupted = true;
     c->status = EXIT_STATUS_INTERRUPTED;
-    if (c->stopped == NULL)
+    if (c->stopped == NULL) {
         c->stopped = strdup("interrupted");
+    }
     /* A point that is being collected is finished: a moment, and it is on disk. */
     if (c->state != CAMPAIGN_COLLECTING) {
         c->is_point_cut = c->state == CAMPAIGN_LOADING && c->is_run_recorded;
@@ -184,18 +185,22 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 static int add_local_target(struct campaign *c, const struct campaign_target *t)
 {
     const char **argv = calloc(t->local.n_args + 10, sizeof *argv);
-    if (argv == NULL)
+    if (argv == NULL) {
         return -ENOMEM;
+    }
     size_t n = 0;
     const char *const fixed[] = {"--listen", "127.0.0.1",          "--port", "0",
                                  "--export", t->local.export_path, "--data", t->local.data};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         argv[n++] = fixed[i];
+    }
     char *latency = t->local.latency[0] != '\0' ? text_format("--latency=%s", t->local.latency) : NULL;
-    if (latency != NULL)
+    if (latency != NULL) {
         argv[n++] = latency;
-    for (size_t i = 0; i < t->local.n_args; i++)
+    }
+    for (size_t i = 0; i < t->local.n_args; i++) {
         argv[n++] = t->local.args[i];
+    }
     char *name = text_format("target-%s", t->name);
     int child = name != NULL ? launcher_add(c->launcher, name, "nfscurve-target", argv, n) : -ENOMEM;
     free(name);
@@ -219,10 +224,12 @@ static void begin_launch(struct campaign *c)
     const struct campaign_config *config = c->config;
     int rc = 0;
     c->state = CAMPAIGN_LAUNCHING;
-    for (size_t i = 0; i < config->n_targets && rc >= 0; i++)
+    for (size_t i = 0; i < config->n_targets && rc >= 0; i++) {
         c->target_children[i] = config->targets[i].is_local ? (rc = add_local_target(c, &config->targets[i])) : -1;
-    for (size_t i = 0; i < config->n_loadgens && rc >= 0; i++)
+    }
+    for (size_t i = 0; i < config->n_loadgens && rc >= 0; i++) {
         c->loadgen_children[i] = config->loadgens[i].is_local ? (rc = add_local_loadgen(c, &config->loadgens[i])) : -1;
+    }
     if (rc < 0) {
         fail(c, EXIT_STATUS_COULD_NOT_RUN, "out of memory");
         return;
@@ -237,12 +244,14 @@ static void on_launched(struct launcher *launcher, int error, const char *messag
 {
     (void)launcher;
     struct campaign *c = arg;
-    if (c->state != CAMPAIGN_LAUNCHING)
+    if (c->state != CAMPAIGN_LAUNCHING) {
         return;
-    if (error != 0)
+    }
+    if (error != 0) {
         fail(c, EXIT_STATUS_COULD_NOT_RUN, message);
-    else
+    } else {
         begin_connect(c);
+    }
 }
 
 static void on_step(struct cluster *cluster, int error, const char *message, void *arg);
@@ -253,8 +262,9 @@ static struct cluster *make_cluster(struct campaign *c, const uint8_t *key)
 {
     const struct cluster_events events = {.on_step = on_step, .on_progress = on_progress, .on_lost = on_lost};
     struct cluster_host *hosts = calloc(c->config->n_loadgens, sizeof *hosts);
-    if (hosts == NULL)
+    if (hosts == NULL) {
         return NULL;
+    }
     for (size_t i = 0; i < c->config->n_loadgens; i++) {
         const struct campaign_loadgen *lg = &c->config->loadgens[i];
         const struct launched *child = launcher_child(c->launcher, c->loadgen_children[i]);
@@ -290,8 +300,9 @@ static void begin_connect(struct campaign *c)
 static void keep_facts(struct campaign *c)
 {
     c->facts = calloc(c->config->n_loadgens, sizeof *c->facts);
-    for (size_t g = 0; c->facts != NULL && g < c->config->n_loadgens; g++)
+    for (size_t g = 0; c->facts != NULL && g < c->config->n_loadgens; g++) {
         c->facts[g] = *cluster_facts(c->cluster, (uint32_t)g);
+    }
 }
 
 static void fill_targets(const struct campaign *c, struct cluster_target *targets)
@@ -311,8 +322,9 @@ static void fill_process_targets(const struct campaign *c, uint32_t *out)
 {
     uint32_t n_processes = (uint32_t)c->config->processes_per_loadgen;
     for (uint32_t g = 0; g < (uint32_t)c->config->n_loadgens; g++) {
-        for (uint32_t p = 0; p < n_processes; p++)
+        for (uint32_t p = 0; p < n_processes; p++) {
             out[g * n_processes + p] = campaign_process_target(c->config, g, p);
+        }
     }
 }
 
@@ -331,8 +343,9 @@ static void begin_configure(struct campaign *c)
     }
     fill_targets(c, targets);
     fill_process_targets(c, process_targets);
-    for (size_t g = 0; g < config->n_loadgens; g++)
+    for (size_t g = 0; g < config->n_loadgens; g++) {
         sources[g] = config->loadgens[g].source_address[0] ? config->loadgens[g].source_address : NULL;
+    }
 
     struct cluster_config cluster_config = {.campaign_name = config->name,
                                             .workload_json = workload_json,
@@ -387,18 +400,20 @@ static void end_validation(struct campaign *c)
     uint32_t n = cluster_findings(c->cluster, &findings);
     progress_clear(&c->progress);
     c->findings = json_array();
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         json_array_append_new(c->findings,
                               json_pack("{s:s%, s:s%, s:s%, s:s%, s:s%, s:s%}", "loadgen", findings[i].loadgen,
                                         strlen(findings[i].loadgen), "target", findings[i].target,
                                         strlen(findings[i].target), "rule", findings[i].rule, strlen(findings[i].rule),
                                         "op", findings[i].op, strlen(findings[i].op), "expected", findings[i].expected,
                                         strlen(findings[i].expected), "got", findings[i].got, strlen(findings[i].got)));
+    }
     if (n > 0) {
         fprintf(stderr, "validation at level %u: the server broke %u rule%s\n", c->validate_level, n,
                 n == 1 ? "" : "s");
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++) {
             print_finding(&findings[i]);
+        }
         fail(c, EXIT_STATUS_INVALID, "the server does not answer as RFC 1813 asks: no load was sent");
     } else if (c->goal == CAMPAIGN_VALIDATE_ONLY) {
         printf("validation at level %u: no rule broken\n", c->validate_level);
@@ -438,8 +453,9 @@ static bool point_has_file(const struct campaign *c)
 static void next_point(struct campaign *c)
 {
     while (c->repeat < c->dir->n_repeats) {
-        while (c->point < c->config->n_loads && c->dir->is_resumed && point_has_file(c))
+        while (c->point < c->config->n_loads && c->dir->is_resumed && point_has_file(c)) {
             c->point++;
+        }
         if (c->point < c->config->n_loads) {
             progress_point(&c->progress, point_number(c), c->layouts[c->point].requested_ops_per_s, mono_now());
             begin_populate(c);
@@ -449,10 +465,11 @@ static void next_point(struct campaign *c)
         c->point = 0;
         c->best_ops_per_s = 0;
     }
-    if (c->config->clean_up)
+    if (c->config->clean_up) {
         begin_clean(c);
-    else
+    } else {
         begin_release(c);
+    }
 }
 
 static void begin_populate(struct campaign *c)
@@ -467,8 +484,9 @@ static void begin_populate(struct campaign *c)
 
 static void forget_losses(struct campaign *c)
 {
-    for (size_t i = 0; i < c->n_losses; i++)
+    for (size_t i = 0; i < c->n_losses; i++) {
         free(c->losses[i].reason);
+    }
     free(c->losses);
     c->losses = NULL;
     c->n_losses = 0;
@@ -496,8 +514,9 @@ static void begin_collect(struct campaign *c, enum campaign_state state)
 {
     c->state = state;
     event_del(c->monitor_start);
-    if (state == CAMPAIGN_COLLECTING)
+    if (state == CAMPAIGN_COLLECTING) {
         progress_phase(&c->progress, "collect", mono_now());
+    }
     c->is_step_running = true;
     cluster_collect(c->cluster);
 }
@@ -510,8 +529,9 @@ static void end_load(struct campaign *c, int error, const char *message)
         free(c->broken);
         c->broken = strdup(message);
     }
-    if (c->monitor != NULL)
+    if (c->monitor != NULL) {
         monitor_call(c->monitor, "DONE", point_number(c), c->layouts[c->point].requested_ops_per_s);
+    }
     begin_collect(c, CAMPAIGN_COLLECTING);
 }
 
@@ -525,8 +545,9 @@ static int write_point(struct campaign *c, const char *run_dir, struct point_res
                                    /* a loss says it all; anything else has to be said */
                                    .broken = c->n_losses == 0 ? c->broken : NULL};
     int rc = campaign_build_point(c->config, c->cluster, &facts, point);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     return point_write(run_dir, point);
 }
 
@@ -540,15 +561,17 @@ static void after_point(struct campaign *c, double achieved_ops_per_s)
                         "(stop_after_fall_percent)",
                         fall, c->best_ops_per_s);
         log_info("%s", message);
-        if (c->stopped == NULL)
+        if (c->stopped == NULL) {
             c->stopped = strdup(message);
+        }
         free(message);
         c->point = (uint32_t)c->config->n_loads;
     } else {
         c->point++;
     }
-    if (achieved_ops_per_s > c->best_ops_per_s)
+    if (achieved_ops_per_s > c->best_ops_per_s) {
         c->best_ops_per_s = achieved_ops_per_s;
+    }
 }
 
 static void go_on(struct campaign *c)
@@ -593,8 +616,9 @@ static void end_collect(struct campaign *c, int error, const char *message)
 static void on_monitor_idle(void *arg)
 {
     struct campaign *c = arg;
-    if (c->state == CAMPAIGN_MONITORING)
+    if (c->state == CAMPAIGN_MONITORING) {
         next_point(c);
+    }
 }
 
 /* --- the end of an interrupted point --- */
@@ -605,8 +629,9 @@ static void end_stop(struct campaign *c)
         begin_release(c);
         return;
     }
-    if (c->monitor != NULL)
+    if (c->monitor != NULL) {
         monitor_call(c->monitor, "DONE", point_number(c), c->layouts[c->point].requested_ops_per_s);
+    }
     arm_patience(c, SAVE_PATIENCE_MS);
     begin_collect(c, CAMPAIGN_SAVING);
 }
@@ -675,10 +700,11 @@ static void on_step(struct cluster *cluster, int error, const char *message, voi
         begin_configure(c);
         return;
     case CAMPAIGN_CONFIGURING:
-        if (c->validate_level > 0)
+        if (c->validate_level > 0) {
             begin_validate(c);
-        else
+        } else {
             next_point(c);
+        }
         return;
     case CAMPAIGN_VALIDATING:
         end_validation(c);
@@ -695,8 +721,9 @@ static void on_step(struct cluster *cluster, int error, const char *message, voi
 static void schedule_monitor(struct campaign *c, double seconds_left)
 {
     double wait_s = seconds_left - c->config->run_s - MONITOR_AHEAD_S;
-    if (wait_s < 0)
+    if (wait_s < 0) {
         wait_s = 0;
+    }
     struct timeval tv = {(time_t)wait_s, (suseconds_t)((wait_s - (double)(time_t)wait_s) * 1e6)};
     event_add(c->monitor_start, &tv);
     c->is_monitor_due = false;
@@ -707,8 +734,9 @@ static void on_monitor_start(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     struct campaign *c = arg;
-    if (c->state == CAMPAIGN_LOADING)
+    if (c->state == CAMPAIGN_LOADING) {
         monitor_call(c->monitor, "START", point_number(c), c->layouts[c->point].requested_ops_per_s);
+    }
 }
 
 static void on_progress(struct cluster *cluster, const struct cluster_progress *doing, void *arg)
@@ -719,8 +747,9 @@ static void on_progress(struct cluster *cluster, const struct cluster_progress *
         if (c->is_monitor_due && doing->stage != CLUSTER_STEP_PREPARING) {
             schedule_monitor(c, doing->seconds_left);
         }
-        if (doing->stage == CLUSTER_STEP_RUN || doing->stage == CLUSTER_STEP_DRAINING)
+        if (doing->stage == CLUSTER_STEP_RUN || doing->stage == CLUSTER_STEP_DRAINING) {
             c->is_run_recorded = true;
+        }
     }
     progress_update(&c->progress, doing, mono_now());
 }
@@ -732,15 +761,18 @@ static void on_lost(struct cluster *cluster, uint32_t loadgen, int32_t process, 
     progress_clear(&c->progress);
     const char *name = c->config->loadgens[loadgen].name;
     /* Only for the log: the step that it breaks ends with the message for the user. */
-    if (process < 0)
+    if (process < 0) {
         log_info("load generator %s lost: %s", name, reason);
-    else
+    } else {
         log_info("load generator %s process %d lost: %s", name, process, reason);
-    if (c->state != CAMPAIGN_LOADING && c->state != CAMPAIGN_COLLECTING)
+    }
+    if (c->state != CAMPAIGN_LOADING && c->state != CAMPAIGN_COLLECTING) {
         return;
+    }
     struct campaign_loss *grown = realloc(c->losses, (c->n_losses + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (grown == NULL) {
         return;
+    }
     c->losses = grown;
     grown[c->n_losses++] = (struct campaign_loss){.loadgen = loadgen,
                                                   .process = process,
@@ -786,24 +818,28 @@ static int campaign_init(struct campaign *c, const struct campaign_options *opti
     c->base = event_base_new();
     c->target_children = calloc(options->config->n_targets, sizeof *c->target_children);
     c->loadgen_children = calloc(options->config->n_loadgens, sizeof *c->loadgen_children);
-    if (c->base == NULL || c->target_children == NULL || c->loadgen_children == NULL)
+    if (c->base == NULL || c->target_children == NULL || c->loadgen_children == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         c->signals[i] = evsignal_new(c->base, numbers[i], on_signal, c);
-        if (c->signals[i] == NULL || event_add(c->signals[i], NULL) != 0)
+        if (c->signals[i] == NULL || event_add(c->signals[i], NULL) != 0) {
             return -ENOMEM;
+        }
     }
     c->patience = evtimer_new(c->base, on_patience, c);
     c->monitor_start = evtimer_new(c->base, on_monitor_start, c);
     c->launcher = launcher_create(c->base, options->dir->path, &launcher_events, c);
-    if (c->patience == NULL || c->monitor_start == NULL || c->launcher == NULL)
+    if (c->patience == NULL || c->monitor_start == NULL || c->launcher == NULL) {
         return -ENOMEM;
+    }
     if (options->config->monitor_script[0] != '\0' && options->goal == CAMPAIGN_MEASURE) {
         char *log_file = run_dir_file(options->dir, "monitor.log");
         c->monitor = log_file != NULL ? monitor_create(c->base, options->config, log_file, on_monitor_idle, c) : NULL;
         free(log_file);
-        if (c->monitor == NULL)
+        if (c->monitor == NULL) {
             return -ENOMEM;
+        }
     }
     double phases_s = options->config->warmup_s + options->config->run_s;
     size_t n_points = options->config->n_loads * (size_t)options->dir->n_repeats;
@@ -832,15 +868,19 @@ static void stop_everything(struct campaign *c)
     launcher_destroy(c->launcher);
     c->launcher = NULL;
     for (size_t i = 0; i < sizeof c->signals / sizeof c->signals[0]; i++) {
-        if (c->signals[i] != NULL)
+        if (c->signals[i] != NULL) {
             event_free(c->signals[i]);
+        }
     }
-    if (c->patience != NULL)
+    if (c->patience != NULL) {
         event_free(c->patience);
-    if (c->monitor_start != NULL)
+    }
+    if (c->monitor_start != NULL) {
         event_free(c->monitor_start);
-    if (c->base != NULL)
+    }
+    if (c->base != NULL) {
         event_base_free(c->base);
+    }
 }
 
 static int terminal_columns(void)
@@ -862,17 +902,20 @@ static void report(struct campaign *c)
     if (rc != 0) {
         log_error("results cannot be written to %s: %s; finished points are in its points directory", c->dir->path,
                   strerror(-rc));
-        if (c->status == EXIT_STATUS_VALID)
+        if (c->status == EXIT_STATUS_VALID) {
             c->status = EXIT_STATUS_COULD_NOT_RUN;
+        }
     }
     if (result.n_points > 0) {
         report_render_text(&result, terminal_columns(), isatty(STDOUT_FILENO) == 1, stdout);
         printf("\nrun directory %s: result.json, report.html, curve.svg, curve.csv, sfssum\n", c->dir->path);
-        if (c->stopped != NULL)
+        if (c->stopped != NULL) {
             printf("stopped early: %s\ngo on with: nfscurve run --resume %s\n", c->stopped, c->dir->path);
+        }
     }
-    if (c->status == EXIT_STATUS_VALID && !result.is_valid)
+    if (c->status == EXIT_STATUS_VALID && !result.is_valid) {
         c->status = EXIT_STATUS_INVALID;
+    }
     result_fini(&result);
 }
 
@@ -884,13 +927,15 @@ int campaign_run(const struct campaign_options *options)
         c.status = EXIT_STATUS_COULD_NOT_RUN;
     } else {
         begin_launch(&c);
-        if (c.state != CAMPAIGN_ENDED)
+        if (c.state != CAMPAIGN_ENDED) {
             event_base_dispatch(c.base);
+        }
         progress_clear(&c.progress);
     }
     stop_everything(&c);
-    if (options->goal == CAMPAIGN_MEASURE)
+    if (options->goal == CAMPAIGN_MEASURE) {
         report(&c);
+    }
     int status = c.status;
     campaign_fini(&c);
     return status;

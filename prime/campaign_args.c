@@ -22,8 +22,9 @@ static const struct option long_options[] = {
 static const char *long_name(int letter)
 {
     for (size_t i = 0; long_options[i].name != NULL; i++) {
-        if (long_options[i].val == letter)
+        if (long_options[i].val == letter) {
             return long_options[i].name;
+        }
     }
     return "?";
 }
@@ -44,13 +45,15 @@ static int take_option(struct campaign_args *out, int letter, const char *comman
         out->resume = optarg;
         return 0;
     case 's':
-        if (out->n_assignments == CAMPAIGN_ARGS_MAX_SET)
+        if (out->n_assignments == CAMPAIGN_ARGS_MAX_SET) {
             return usage_error(command, "too many --set", "");
+        }
         out->assignments[out->n_assignments++] = optarg;
         return 0;
     case 'l':
-        if (strlen(optarg) != 1 || optarg[0] < '1' || optarg[0] > '3')
+        if (strlen(optarg) != 1 || optarg[0] < '1' || optarg[0] > '3') {
             return usage_error(command, "--level takes 1, 2 or 3, not ", optarg);
+        }
         out->level = optarg[0] - '0';
         return 0;
     case 'j':
@@ -69,35 +72,44 @@ int campaign_args_parse(int argc, char **argv, const char *allowed, struct campa
     opterr = 0;
     for (;;) {
         int letter = getopt_long(argc, argv, ":o:s:r:l:jqh", long_options, NULL);
-        if (letter == -1)
+        if (letter == -1) {
             break;
-        if (letter == ':')
+        }
+        if (letter == ':') {
             return usage_error(argv[0], "a value is missing after ", argv[optind - 1]);
-        if (letter == '?')
+        }
+        if (letter == '?') {
             return usage_error(argv[0], "unknown option ", argv[optind - 1]);
+        }
         if (letter == 'h') {
             command_print_help(argv[0], stdout);
             return -1;
         }
-        if (strchr(allowed, letter) == NULL)
+        if (strchr(allowed, letter) == NULL) {
             return usage_error(argv[0], "has no option --", long_name(letter));
+        }
         int rc = take_option(out, letter, argv[0]);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
+        }
     }
-    if (optind < argc)
+    if (optind < argc) {
         out->campaign = argv[optind++];
-    if (optind < argc)
+    }
+    if (optind < argc) {
         return usage_error(argv[0], "takes one campaign file; unexpected ", argv[optind]);
-    if (out->campaign == NULL && out->resume == NULL)
+    }
+    if (out->campaign == NULL && out->resume == NULL) {
         return usage_error(argv[0], "needs a campaign file", "");
+    }
     return 0;
 }
 
 static int print_errors(const struct config_errors *errors, const char *path)
 {
-    for (size_t i = 0; i < errors->n; i++)
+    for (size_t i = 0; i < errors->n; i++) {
         fprintf(stderr, "%s\n", errors->messages[i]);
+    }
     fprintf(stderr, "nfscurve: %s: %zu error%s; nothing was started\n", path, errors->n, errors->n == 1 ? "" : "s");
     return EXIT_STATUS_USAGE;
 }
@@ -109,8 +121,9 @@ int campaign_args_load(const struct campaign_args *args, struct campaign_config 
     config_errors_init(&errors);
     int status = 0;
     int rc = campaign_config_load(args->campaign, args->assignments, args->n_assignments, c, &errors);
-    if (rc == -ENOENT)
+    if (rc == -ENOENT) {
         fprintf(stderr, "nfscurve: a campaign file is needed; configs/campaigns holds examples\n");
+    }
     if (rc != 0) {
         status = print_errors(&errors, args->campaign);
         goto out;
@@ -136,7 +149,8 @@ out:
 
 void campaign_args_free_layouts(struct campaign_layout *layouts, size_t n)
 {
-    for (size_t i = 0; layouts != NULL && i < n; i++)
+    for (size_t i = 0; layouts != NULL && i < n; i++) {
         campaign_layout_fini(&layouts[i]);
+    }
     free(layouts);
 }

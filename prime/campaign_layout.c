@@ -28,8 +28,9 @@ static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 /* First file of process p: p/P of the file space, at a whole cycle when there are enough of them. */
 static uint64_t slice_start(const struct workload *w, uint64_t n_files, uint64_t p, uint64_t n_processes)
 {
-    if (p == n_processes)
+    if (p == n_processes) {
         return n_files;
+    }
     uint64_t unit = n_files / n_processes >= (uint64_t)w->n_cycle * WHOLE_CYCLES_FROM ? w->n_cycle : 1;
     return mul_div(n_files / unit, p, n_processes) * unit;
 }
@@ -37,8 +38,9 @@ static uint64_t slice_start(const struct workload *w, uint64_t n_files, uint64_t
 static uint64_t working_set_bytes(const struct workload *w, uint64_t n_ws, uint64_t n_files)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < n_ws; i++)
+    for (uint64_t i = 0; i < n_ws; i++) {
         sum += workload_file_bytes(w, layout_working_set_file(n_files, n_ws, i));
+    }
     return sum;
 }
 
@@ -100,8 +102,9 @@ int campaign_layout_compute(const struct campaign_config *c, double ops_per_s, s
     out->requested_ops_per_s = ops_per_s;
     out->n_processes = (size_t)n_loadgens * n_processes;
     out->processes = calloc(out->n_processes, sizeof *out->processes);
-    if (out->processes == NULL)
+    if (out->processes == NULL) {
         return -ENOMEM;
+    }
 
     struct process_layout common = {
         .lg_n_files = lg_n_files, .lg_n_working_set = lg_n_ws, .ops_per_s = lg_ops / n_processes};

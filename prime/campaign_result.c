@@ -24,8 +24,9 @@ static struct point_input_loadgen *loadgen_inputs(const struct campaign_config *
         inputs[g] = (struct point_input_loadgen){.name = config->loadgens[g].name,
                                                  .n_processes = (uint32_t)config->processes_per_loadgen,
                                                  .host_cpu_percent = NAN};
-        if (o == NULL)
+        if (o == NULL) {
             continue; /* lost with all it knew */
+        }
         inputs[g].tally = o->tally;
         inputs[g].cpu_percent_max = o->cpu_percent_max;
         inputs[g].host_cpu_percent = o->host_cpu_percent;
@@ -47,8 +48,9 @@ static size_t keep_delivered(struct point_input_loadgen *inputs, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        if (inputs[i].tally != NULL)
+        if (inputs[i].tally != NULL) {
             inputs[kept++] = inputs[i];
+        }
     }
     return kept;
 }
@@ -59,13 +61,15 @@ int campaign_build_point(const struct campaign_config *config, const struct clus
     int rc = -ENOMEM;
     struct point_input_loadgen *loadgens = loadgen_inputs(config, cluster);
     struct point_input_lost *lost = calloc(point->n_losses + 1, sizeof *lost);
-    if (loadgens == NULL || lost == NULL)
+    if (loadgens == NULL || lost == NULL) {
         goto out;
-    for (size_t i = 0; i < point->n_losses; i++)
+    }
+    for (size_t i = 0; i < point->n_losses; i++) {
         lost[i] = (struct point_input_lost){.loadgen = config->loadgens[point->losses[i].loadgen].name,
                                             .process = point->losses[i].process,
                                             .reason = point->losses[i].reason,
                                             .at_ns = point->losses[i].at_ns};
+    }
     struct point_input input = {.index = point->index,
                                 .requested_ops_per_s = point->layout->requested_ops_per_s,
                                 .workload = &config->workload,
@@ -78,8 +82,9 @@ int campaign_build_point(const struct campaign_config *config, const struct clus
                                 .n_lost = point->n_losses};
     input.n_intervals = cluster_intervals(cluster, &input.intervals);
     rc = point_from_measurement(&input, out);
-    if (rc == 0 && point->broken != NULL)
+    if (rc == 0 && point->broken != NULL) {
         point_invalidate(out, "%s", point->broken);
+    }
 out:
     free(loadgens);
     free(lost);
@@ -90,8 +95,9 @@ bool campaign_point_is_done(const char *run_dir, uint32_t index)
 {
     struct point_result point;
     struct result_error error;
-    if (point_read(run_dir, index, &point, &error) != 0)
+    if (point_read(run_dir, index, &point, &error) != 0) {
         return false;
+    }
     /* A point that lost a load generator was cut short: it is measured again by --resume. */
     bool is_done = point.n_lost == 0;
     point_fini(&point);
@@ -103,8 +109,9 @@ bool campaign_point_is_done(const char *run_dir, uint32_t index)
 static json_t *target_names(const struct campaign_config *config, const struct campaign_loadgen *lg)
 {
     json_t *names = json_array();
-    for (size_t i = 0; i < lg->n_targets; i++)
+    for (size_t i = 0; i < lg->n_targets; i++) {
         json_array_append_new(names, json_string(config->targets[lg->targets[i]].name));
+    }
     return names;
 }
 
@@ -123,14 +130,16 @@ static int add_loadgens(const struct campaign_result_facts *facts, struct result
     const struct campaign_config *config = facts->config;
     for (size_t g = 0; g < config->n_loadgens; g++) {
         struct result_loadgen *lg = result_add_loadgen(r);
-        if (lg == NULL)
+        if (lg == NULL) {
             return -ENOMEM;
+        }
         result_set(&lg->host, config->loadgens[g].name);
         lg->processes = (uint64_t)config->processes_per_loadgen;
         lg->targets = target_names(config, &config->loadgens[g]);
         lg->processes_per_target = processes_per_target(config, (uint32_t)g);
-        if (facts->loadgens == NULL)
+        if (facts->loadgens == NULL) {
             continue;
+        }
         const struct loadgen_facts *f = &facts->loadgens[g];
         result_set(&lg->hostname, f->hostname);
         result_set(&lg->cpu_model, f->cpu_model);
@@ -161,10 +170,12 @@ static int begin_result(const struct campaign_result_facts *facts, struct result
     r->disclosure = json_deep_copy(config->disclosure);
     r->findings = facts->findings != NULL ? json_deep_copy(facts->findings) : NULL;
     r->n_points_planned = config->n_loads;
-    if (facts->stopped != NULL)
+    if (facts->stopped != NULL) {
         result_set(&r->stopped, facts->stopped);
-    for (size_t i = 0; i < json_array_size(config->nonstandard); i++)
+    }
+    for (size_t i = 0; i < json_array_size(config->nonstandard); i++) {
         json_array_append(r->nonstandard_reasons, json_array_get(config->nonstandard, i));
+    }
     return add_loadgens(facts, r);
 }
 
@@ -172,8 +183,9 @@ static int begin_result(const struct campaign_result_facts *facts, struct result
 static void take_earliest_start(struct result *r)
 {
     for (size_t i = 0; i < r->n_points; i++) {
-        if (r->points[i].started_at != NULL && strcmp(r->points[i].started_at, r->started_at) < 0)
+        if (r->points[i].started_at != NULL && strcmp(r->points[i].started_at, r->started_at) < 0) {
             result_set(&r->started_at, r->points[i].started_at);
+        }
     }
 }
 
@@ -192,8 +204,9 @@ static int write_repeat(const struct campaign_result_facts *facts, const char *p
     for (uint32_t i = 0; rc == 0 && i < facts->config->n_loads; i++) {
         struct point_result point;
         struct result_error error;
-        if (point_read(path, i, &point, &error) == 0)
+        if (point_read(path, i, &point, &error) == 0) {
             rc = result_add_point(r, &point);
+        }
     }
     return rc != 0 ? rc : end_result(r, path);
 }
@@ -220,8 +233,9 @@ static int add_median(struct result *r, struct point_result *repeats, int n)
                "median by response time of %d repeats: achieved %.1f to %.1f ops/s, response time %.3f to %.3f ms", n,
                low, high, repeats[0].response_ms, repeats[n - 1].response_ms);
     for (int i = 0; i < n; i++) {
-        if (!repeats[i].is_valid && median->is_valid)
+        if (!repeats[i].is_valid && median->is_valid) {
             point_invalidate(median, "another repeat of this point is invalid");
+        }
     }
     return result_add_point(r, median);
 }
@@ -230,21 +244,25 @@ static int write_all_repeats(const struct campaign_result_facts *facts, const st
 {
     struct point_result *repeats = calloc((size_t)dir->n_repeats, sizeof *repeats);
     int rc = begin_result(facts, r);
-    if (repeats == NULL)
+    if (repeats == NULL) {
         rc = -ENOMEM;
+    }
     for (uint32_t i = 0; rc == 0 && i < facts->config->n_loads; i++) {
         int n = 0;
         for (int k = 0; k < dir->n_repeats; k++) {
             char *path = run_dir_of_repeat(dir, k);
             struct result_error error;
-            if (path != NULL && point_read(path, i, &repeats[n], &error) == 0)
+            if (path != NULL && point_read(path, i, &repeats[n], &error) == 0) {
                 n++;
+            }
             free(path);
         }
-        if (n > 0)
+        if (n > 0) {
             rc = add_median(r, repeats, n);
-        for (int k = 0; k < n; k++)
+        }
+        for (int k = 0; k < n; k++) {
             point_fini(&repeats[k]); /* the median is empty by now */
+        }
     }
     free(repeats);
     return rc != 0 ? rc : end_result(r, dir->path);
@@ -252,15 +270,17 @@ static int write_all_repeats(const struct campaign_result_facts *facts, const st
 
 int campaign_write_results(const struct campaign_result_facts *facts, const struct run_dir *dir, struct result *out)
 {
-    if (dir->n_repeats <= 1)
+    if (dir->n_repeats <= 1) {
         return write_repeat(facts, dir->path, out);
+    }
     int rc = 0;
     for (int k = 0; k < dir->n_repeats; k++) {
         struct result one;
         char *path = run_dir_of_repeat(dir, k);
         int repeat_rc = path != NULL ? write_repeat(facts, path, &one) : -ENOMEM;
-        if (path != NULL)
+        if (path != NULL) {
             result_fini(&one);
+        }
         free(path);
         rc = rc != 0 ? rc : repeat_rc;
     }

@@ -10,8 +10,9 @@ int cmd_plan(int argc, char **argv)
 {
     struct campaign_args args;
     int status = campaign_args_parse(argc, argv, "sj", &args);
-    if (status != 0)
+    if (status != 0) {
         return status < 0 ? EXIT_STATUS_VALID : status;
+    }
 
     struct campaign_config config;
     struct campaign_layout *layouts;

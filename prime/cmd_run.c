@@ -27,8 +27,9 @@ static int open_run_dir(const struct campaign_args *args, const struct campaign_
         return EXIT_STATUS_USAGE;
     }
     char *log_file = run_dir_file(dir, "log.txt");
-    if (log_file != NULL)
+    if (log_file != NULL) {
         log_to_file(log_file);
+    }
     free(log_file);
     return 0;
 }
@@ -37,22 +38,25 @@ int cmd_run(int argc, char **argv)
 {
     struct campaign_args args;
     int status = campaign_args_parse(argc, argv, "orsq", &args);
-    if (status != 0)
+    if (status != 0) {
         return status < 0 ? EXIT_STATUS_VALID : status;
+    }
     if (args.out_dir != NULL && args.resume != NULL) {
         fprintf(stderr, "nfscurve run: --out and --resume exclude each other: a resumed run stays in its directory\n");
         return EXIT_STATUS_USAGE;
     }
     char *own_campaign = args.campaign == NULL ? text_format("%s/campaign.json", args.resume) : NULL;
-    if (own_campaign != NULL)
+    if (own_campaign != NULL) {
         args.campaign = own_campaign;
+    }
 
     struct campaign_config config;
     struct campaign_layout *layouts;
     struct run_dir dir = {0};
     status = campaign_args_load(&args, &config, &layouts);
-    if (status == 0)
+    if (status == 0) {
         status = open_run_dir(&args, &config, &dir);
+    }
     if (status == 0) {
         struct campaign_options options = {.goal = CAMPAIGN_MEASURE,
                                            .config = &config,

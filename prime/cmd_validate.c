@@ -21,8 +21,9 @@ static int make_scratch(struct run_dir *dir)
 {
     const char *tmp = getenv("TMPDIR");
     *dir = (struct run_dir){.n_repeats = 1};
-    if (asprintf(&dir->path, "%s/nfscurve-validate-XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/tmp") < 0)
+    if (asprintf(&dir->path, "%s/nfscurve-validate-XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/tmp") < 0) {
         dir->path = NULL;
+    }
     if (dir->path == NULL || mkdtemp(dir->path) == NULL) {
         fprintf(stderr, "nfscurve validate: no temporary directory: %s\n", strerror(errno));
         return EXIT_STATUS_COULD_NOT_RUN;
@@ -34,11 +35,13 @@ static void remove_scratch(const struct run_dir *dir)
 {
     DIR *entries = opendir(dir->path);
     for (struct dirent *e = entries != NULL ? readdir(entries) : NULL; e != NULL; e = readdir(entries)) {
-        if (e->d_name[0] != '.')
+        if (e->d_name[0] != '.') {
             unlinkat(dirfd(entries), e->d_name, 0);
+        }
     }
-    if (entries != NULL)
+    if (entries != NULL) {
         closedir(entries);
+    }
     rmdir(dir->path);
 }
 
@@ -46,15 +49,17 @@ int cmd_validate(int argc, char **argv)
 {
     struct campaign_args args;
     int status = campaign_args_parse(argc, argv, "slq", &args);
-    if (status != 0)
+    if (status != 0) {
         return status < 0 ? EXIT_STATUS_VALID : status;
+    }
 
     struct campaign_config config;
     struct campaign_layout *layouts;
     struct run_dir dir = {0};
     status = campaign_args_load(&args, &config, &layouts);
-    if (status == 0)
+    if (status == 0) {
         status = make_scratch(&dir);
+    }
     if (status == 0) {
         uint32_t level = args.level > 0              ? (uint32_t)args.level
                          : config.validate_level > 0 ? (uint32_t)config.validate_level

@@ -61,11 +61,13 @@ char *launcher_find_program(const char *name)
         slash = strrchr(exe, '/');
     }
     for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++) {
-        if (places[i][1][0] != '\0' && strcmp(places[i][1], name) != 0)
+        if (places[i][1][0] != '\0' && strcmp(places[i][1], name) != 0) {
             continue;
+        }
         char *path = text_format("%.*s/%s%s", (int)(slash - exe), exe, places[i][0], name);
-        if (path != NULL && access(path, X_OK) == 0)
+        if (path != NULL && access(path, X_OK) == 0) {
             return path;
+        }
         free(path);
     }
     return strdup(name);
@@ -82,12 +84,14 @@ static void exec_child(const struct child *child, pid_t prime)
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != prime)
+    if (getppid() != prime) {
         _exit(127); /* the prime died before prctl */
+    }
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log = open(child->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
+    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) {
         _exit(126);
+    }
     execvp(child->argv[0], child->argv);
     _exit(127);
 }
@@ -100,8 +104,9 @@ static int start_child(struct launcher *launcher, struct child *child)
                  strerror(errno));
         return -errno;
     }
-    if (pid == 0)
+    if (pid == 0) {
         exec_child(child, prime);
+    }
     child->pid = pid;
     return 0;
 }
@@ -111,31 +116,36 @@ static void read_last_words(const struct child *child, char *out, size_t cap)
     char buffer[2048], *line = buffer;
     out[0] = '\0';
     int fd = open(child->log_file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return;
+    }
     off_t size = lseek(fd, 0, SEEK_END);
     ssize_t n =
         pread(fd, buffer, sizeof buffer - 1, size > (off_t)sizeof buffer - 1 ? size - (off_t)sizeof buffer + 1 : 0);
     close(fd);
-    while (n > 0 && buffer[n - 1] == '\n')
+    while (n > 0 && buffer[n - 1] == '\n') {
         n--;
-    if (n <= 0)
+    }
+    if (n <= 0) {
         return;
+    }
     buffer[n] = '\0';
-    if (strrchr(buffer, '\n') != NULL)
+    if (strrchr(buffer, '\n') != NULL) {
         line = strrchr(buffer, '\n') + 1;
+    }
     log_quote(out, cap, line, strlen(line));
 }
 
 static void describe_death(const struct child *child, char *out, size_t cap)
 {
-    if (WIFSIGNALED(child->wait_status))
+    if (WIFSIGNALED(child->wait_status)) {
         snprintf(out, cap, "pid %d died of signal %d (%s)", (int)child->launched.pid, WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
-    else if (WEXITSTATUS(child->wait_status) == 127)
+    } else if (WEXITSTATUS(child->wait_status) == 127) {
         snprintf(out, cap, "%s cannot be executed; expected beside nfscurve or in PATH", child->argv[0]);
-    else
+    } else {
         snprintf(out, cap, "pid %d ended with status %d", (int)child->launched.pid, WEXITSTATUS(child->wait_status));
+    }
 }
 
 /* The ready files have told what they had to; gone at once, they are not left behind by a prime that is killed. */
@@ -195,8 +205,9 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
     }
     for (int i = 0; i < launcher->n_children; i++) {
         struct child *child = &launcher->children[i];
-        if (child->is_ready || read_ready_file(child))
+        if (child->is_ready || read_ready_file(child)) {
             continue;
+        }
         are_all_ready = false;
         if (child->pid == 0) {
             char how[256];
@@ -209,8 +220,9 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
             return;
         }
     }
-    if (are_all_ready)
+    if (are_all_ready) {
         report_ready(launcher, 0);
+    }
 }
 
 static void on_child_signal(evutil_socket_t fd, short what, void *arg)
@@ -220,11 +232,13 @@ static void on_child_signal(evutil_socket_t fd, short what, void *arg)
     struct launcher *launcher = arg;
     for (int i = 0; i < launcher->n_children; i++) {
         struct child *child = &launcher->children[i];
-        if (child->pid == 0 || waitpid(child->pid, &child->wait_status, WNOHANG) != child->pid)
+        if (child->pid == 0 || waitpid(child->pid, &child->wait_status, WNOHANG) != child->pid) {
             continue;
+        }
         child->pid = 0;
-        if (!launcher->is_reported || child->is_reported)
+        if (!launcher->is_reported || child->is_reported) {
             continue; /* on_poll tells it */
+        }
         char how[256];
         describe_death(child, how, sizeof how);
         child->is_reported = true;
@@ -250,8 +264,9 @@ struct launcher *launcher_create(struct event_base *base, const char *log_dir, c
                                  void *arg)
 {
     struct launcher *launcher = calloc(1, sizeof *launcher);
-    if (launcher == NULL)
+    if (launcher == NULL) {
         return NULL;
+    }
     launcher->base = base;
     launcher->events = *events;
     launcher->arg = arg;
@@ -279,8 +294,9 @@ static char *file_name(const char *dir, const char *name, const char *suffix)
     for (char *p = path != NULL ? path + strlen(dir) + 1 : NULL; p != NULL && *p != '\0'; p++) {
         bool is_plain =
             (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '-' || *p == '.';
-        if (!is_plain)
+        if (!is_plain) {
             *p = '_';
+        }
     }
     return path;
 }
@@ -288,8 +304,9 @@ static char *file_name(const char *dir, const char *name, const char *suffix)
 int launcher_add(struct launcher *launcher, const char *name, const char *program, const char *const *argv, size_t argc)
 {
     struct child *grown = realloc(launcher->children, (size_t)(launcher->n_children + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (grown == NULL) {
         return -ENOMEM;
+    }
     launcher->children = grown;
     struct child *child = &grown[launcher->n_children];
     char number[32];
@@ -302,12 +319,14 @@ int launcher_add(struct launcher *launcher, const char *name, const char *progra
     child->argv = calloc(argc + 4, sizeof *child->argv);
     launcher->n_children++;
     if (child->name == NULL || child->program == NULL || child->ready_file == NULL || child->log_file == NULL ||
-        child->argv == NULL)
+        child->argv == NULL) {
         return -ENOMEM;
+    }
     size_t n = 0;
     child->argv[n++] = launcher_find_program(program);
-    for (size_t i = 0; i < argc; i++)
+    for (size_t i = 0; i < argc; i++) {
         child->argv[n++] = strdup(argv[i]);
+    }
     child->argv[n++] = strdup("--ready-file");
     child->argv[n++] = strdup(child->ready_file);
     child->launched.name = child->name;
@@ -324,13 +343,15 @@ static bool reap_children(struct launcher *launcher)
     bool is_any_left = false;
     for (int i = 0; i < launcher->n_children; i++) {
         struct child *child = &launcher->children[i];
-        if (child->pid == 0)
+        if (child->pid == 0) {
             continue;
+        }
         pid_t rc = waitpid(child->pid, &child->wait_status, WNOHANG);
-        if (rc == child->pid || (rc < 0 && errno == ECHILD))
+        if (rc == child->pid || (rc < 0 && errno == ECHILD)) {
             child->pid = 0;
-        else
+        } else {
             is_any_left = true;
+        }
     }
     return is_any_left;
 }
@@ -338,8 +359,9 @@ static bool reap_children(struct launcher *launcher)
 static void signal_children(const struct launcher *launcher, int number)
 {
     for (int i = 0; i < launcher->n_children; i++) {
-        if (launcher->children[i].pid > 0)
+        if (launcher->children[i].pid > 0) {
             kill(launcher->children[i].pid, number);
+        }
     }
 }
 
@@ -359,18 +381,22 @@ static void end_children(struct launcher *launcher)
 
 void launcher_destroy(struct launcher *launcher)
 {
-    if (launcher == NULL)
+    if (launcher == NULL) {
         return;
-    if (launcher->child_signal != NULL)
+    }
+    if (launcher->child_signal != NULL) {
         event_free(launcher->child_signal);
-    if (launcher->poll_timer != NULL)
+    }
+    if (launcher->poll_timer != NULL) {
         event_free(launcher->poll_timer);
+    }
     end_children(launcher);
     remove_ready_files(launcher);
     for (int i = 0; i < launcher->n_children; i++) {
         struct child *child = &launcher->children[i];
-        for (char **a = child->argv; a != NULL && *a != NULL; a++)
+        for (char **a = child->argv; a != NULL && *a != NULL; a++) {
             free(*a);
+        }
         free(child->argv);
         free(child->name);
         free(child->program);

@@ -90,8 +90,9 @@ static const struct command commands[] = {
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0)
+        if (strcmp(commands[i].name, name) == 0) {
             return &commands[i];
+        }
     }
     return NULL;
 }
@@ -101,8 +102,9 @@ static void print_commands(FILE *out)
     fprintf(out, "nfscurve measures an NFSv3 server: operations per second against response time, point by point.\n"
                  "\n"
                  "usage: nfscurve COMMAND ...\n\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    for (size_t i = 0; i < N_COMMANDS; i++) {
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    }
     fprintf(out, "\n"
                  "nfscurve help COMMAND explains one. Start with: nfscurve plan configs/campaigns/demo.json\n"
                  "\n"
@@ -114,10 +116,11 @@ static void print_commands(FILE *out)
 void command_print_help(const char *name, FILE *file)
 {
     const struct command *command = find_command(name);
-    if (command == NULL)
+    if (command == NULL) {
         print_commands(file);
-    else
+    } else {
         fprintf(file, "usage: %s\n\n%s%s", command->usage, command->text, command->text[0] ? "" : command->summary);
+    }
 }
 
 static int cmd_help(int argc, char **argv)
@@ -157,7 +160,8 @@ int main(int argc, char **argv)
         return EXIT_STATUS_USAGE;
     }
     int status = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 && status == EXIT_STATUS_VALID)
+    if (fflush(stdout) != 0 && status == EXIT_STATUS_VALID) {
         status = EXIT_STATUS_COULD_NOT_RUN;
+    }
     return status;
 }

@@ -27,10 +27,11 @@ struct monitor {
 
 static void log_end(const struct monitor *m, int status)
 {
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status)) {
         log_warn("monitor script %s %s died of signal %d", m->config->monitor_script, m->what, WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0)
+    } else if (WEXITSTATUS(status) != 0) {
         log_warn("monitor script %s %s ended with status %d", m->config->monitor_script, m->what, WEXITSTATUS(status));
+    }
 }
 
 static void on_child_signal(evutil_socket_t fd, short what, void *arg)
@@ -39,8 +40,9 @@ static void on_child_signal(evutil_socket_t fd, short what, void *arg)
     (void)what;
     struct monitor *m = arg;
     int status;
-    if (m->pid == 0 || waitpid(m->pid, &status, WNOHANG) != m->pid)
+    if (m->pid == 0 || waitpid(m->pid, &status, WNOHANG) != m->pid) {
         return;
+    }
     m->pid = 0;
     event_del(m->deadline);
     log_end(m, status);
@@ -49,12 +51,14 @@ static void on_child_signal(evutil_socket_t fd, short what, void *arg)
 
 static void end_call(struct monitor *m)
 {
-    if (m->pid == 0)
+    if (m->pid == 0) {
         return;
+    }
     int status;
     kill(-m->pid, SIGKILL);
-    while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR) {
         ;
+    }
     m->pid = 0;
     event_del(m->deadline);
 }
@@ -74,8 +78,9 @@ struct monitor *monitor_create(struct event_base *base, const struct campaign_co
                                void (*on_idle)(void *arg), void *arg)
 {
     struct monitor *m = calloc(1, sizeof *m);
-    if (m == NULL)
+    if (m == NULL) {
         return NULL;
+    }
     m->config = config;
     m->on_idle = on_idle;
     m->arg = arg;
@@ -92,14 +97,18 @@ struct monitor *monitor_create(struct event_base *base, const struct campaign_co
 
 void monitor_destroy(struct monitor *m)
 {
-    if (m == NULL)
+    if (m == NULL) {
         return;
-    if (m->deadline != NULL)
+    }
+    if (m->deadline != NULL) {
         end_call(m);
-    if (m->child_signal != NULL)
+    }
+    if (m->child_signal != NULL) {
         event_free(m->child_signal);
-    if (m->deadline != NULL)
+    }
+    if (m->deadline != NULL) {
         event_free(m->deadline);
+    }
     free(m->log_file);
     free(m);
 }
@@ -112,12 +121,14 @@ static void exec_script(const struct monitor *m, char **argv, pid_t prime)
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != prime)
+    if (getppid() != prime) {
         _exit(127);
+    }
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log = open(m->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
+    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) {
         _exit(126);
+    }
     execv(argv[0], argv);
     _exit(127);
 }
@@ -132,20 +143,24 @@ int monitor_call(struct monitor *m, const char *what, size_t point, double ops_p
     setenv("NFSCURVE_OPS_PER_S", load, 1);
 
     char **argv = calloc(m->config->n_monitor_args + 3, sizeof *argv);
-    if (argv == NULL)
+    if (argv == NULL) {
         return -ENOMEM;
+    }
     argv[0] = m->config->monitor_script;
     argv[1] = (char *)what;
-    for (size_t i = 0; i < m->config->n_monitor_args; i++)
+    for (size_t i = 0; i < m->config->n_monitor_args; i++) {
         argv[2 + i] = m->config->monitor_args[i];
+    }
     m->what = what;
     pid_t prime = getpid(), pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
         exec_script(m, argv, prime);
+    }
     int rc = pid < 0 ? -errno : 0;
     free(argv);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     setpgid(pid, pid); /* in both, so that the group exists before the first kill */
     m->pid = pid;
     double seconds = m->config->monitor_timeout_s;

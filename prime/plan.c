@@ -20,8 +20,9 @@ static void print_nonstandard(const struct campaign_config *c, FILE *out)
         return;
     }
     fprintf(out, "  non-standard, which every report will say:\n");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         fprintf(out, "    - %s\n", json_string_value(json_array_get(c->nonstandard, i)));
+    }
 }
 
 static void print_head(const struct campaign_config *c, FILE *out)
@@ -29,8 +30,9 @@ static void print_head(const struct campaign_config *c, FILE *out)
     char duration[UNITS_TEXT_MAX];
     fprintf(out, "campaign %s: workload %s, %zu point%s from %g to %g ops/s", c->name, c->workload.name, c->n_loads,
             c->n_loads == 1 ? "" : "s", c->loads[0], c->loads[c->n_loads - 1]);
-    if (c->repeats > 1)
+    if (c->repeats > 1) {
         fprintf(out, ", measured %" PRId64 " times", c->repeats);
+    }
     fprintf(out, "\n  warm-up %g s, run %g s a point: %s of load, populating not counted\n", c->warmup_s, c->run_s,
             units_format_duration(duration, (int64_t)(plan_phases_s(c) * 1e9)));
     fprintf(out,
@@ -39,11 +41,12 @@ static void print_head(const struct campaign_config *c, FILE *out)
             c->n_loadgens, c->n_loadgens == 1 ? "" : "s", c->processes_per_loadgen, c->connections_per_process,
             c->connections_per_process == 1 ? "" : "s", campaign_engine_name(c), c->workload.biod_max_read,
             c->workload.biod_max_write);
-    if (c->workload.block_size_bytes > 0)
+    if (c->workload.block_size_bytes > 0) {
         fprintf(out, "  block size %u KiB\n", c->workload.block_size_bytes / 1024);
-    else
+    } else {
         fprintf(out, "  block size as the server's FSINFO says, at most %u KiB\n",
                 c->workload.block_size_max_bytes / 1024);
+    }
     print_nonstandard(c, out);
 }
 
@@ -52,13 +55,14 @@ static void print_targets(const struct campaign_config *c, FILE *out)
     fprintf(out, "\ntargets\n");
     for (size_t i = 0; i < c->n_targets; i++) {
         const struct campaign_target *t = &c->targets[i];
-        if (t->is_local)
+        if (t->is_local) {
             fprintf(out, "  %-12s nfscurve-target on this host, export %s, data %s%s%s\n", t->name, t->export_path,
                     t->local.data, t->local.latency[0] ? ", latency " : "", t->local.latency);
-        else
+        } else {
             fprintf(out, "  %-12s %s:%s, NFS port %" PRId64 ", mount port %" PRId64 "%s\n", t->name, t->server,
                     t->export_path, t->nfs_port, t->mount_port,
                     t->nfs_port == 0 || t->mount_port == 0 ? " (0: asks the portmapper)" : "");
+        }
     }
 }
 
@@ -70,16 +74,19 @@ static void print_mapping(const struct campaign_config *c, FILE *out)
                        : "access is NOT uniform: the campaign maps load generators to targets");
     for (size_t g = 0; g < c->n_loadgens; g++) {
         const struct campaign_loadgen *lg = &c->loadgens[g];
-        if (lg->is_local)
+        if (lg->is_local) {
             fprintf(out, "  %-12s nfscurve-loadgen on this host ->", lg->name);
-        else
+        } else {
             fprintf(out, "  %-12s %s:%" PRId64 " ->", lg->name, lg->host, lg->port);
+        }
         for (size_t t = 0; t < c->n_targets; t++) {
             int n = 0;
-            for (uint32_t p = 0; p < (uint32_t)c->processes_per_loadgen; p++)
+            for (uint32_t p = 0; p < (uint32_t)c->processes_per_loadgen; p++) {
                 n += campaign_process_target(c, (uint32_t)g, p) == t;
-            if (n > 0)
+            }
+            if (n > 0) {
                 fprintf(out, " %s x %d", c->targets[t].name, n);
+            }
         }
         fprintf(out, "\n");
     }
@@ -158,8 +165,9 @@ json_t *plan_to_json(const struct campaign_config *c, const struct campaign_layo
     json_t *points = json_array();
     for (size_t i = 0; i < c->n_loads; i++) {
         json_t *point = totals_to_json(&layouts[i].totals), *processes = json_array();
-        for (size_t p = 0; p < layouts[i].n_processes; p++)
+        for (size_t p = 0; p < layouts[i].n_processes; p++) {
             json_array_append_new(processes, process_to_json(c, &layouts[i].processes[p]));
+        }
         json_object_set_new(point, "requested_ops_per_s", json_real(c->loads[i]));
         json_object_set_new(point, "processes", processes);
         json_array_append_new(points, point);

@@ -23,8 +23,9 @@ void progress_init(struct progress *p, FILE *out, bool is_quiet, size_t n_points
 
 void progress_clear(struct progress *p)
 {
-    if (p->is_line_open)
+    if (p->is_line_open) {
         fprintf(p->out, "\r\033[K");
+    }
     p->is_line_open = false;
     fflush(p->out);
 }
@@ -32,31 +33,36 @@ void progress_clear(struct progress *p)
 static void format_seconds(double s, char *out, size_t cap)
 {
     uint64_t whole = s > 0 ? (uint64_t)(s + 0.5) : 0;
-    if (whole >= 3600)
+    if (whole >= 3600) {
         snprintf(out, cap, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, whole / 3600, whole / 60 % 60, whole % 60);
-    else
+    } else {
         snprintf(out, cap, "%" PRIu64 ":%02" PRIu64, whole / 60, whole % 60);
+    }
 }
 
 static void print_head(const struct progress *p)
 {
-    if (p->point > 0)
+    if (p->point > 0) {
         fprintf(p->out, "point %zu/%zu %-8s", p->point, p->n_points, p->phase);
-    else
+    } else {
         fprintf(p->out, "%-8s", p->phase);
+    }
 }
 
 /* A line for what has no figures yet. */
 static void print_phase(struct progress *p)
 {
-    if (p->is_quiet)
+    if (p->is_quiet) {
         return;
+    }
     progress_clear(p);
     print_head(p);
-    if (p->point > 0)
+    if (p->point > 0) {
         fprintf(p->out, "  %g ops/s asked", p->requested_ops_per_s);
-    if (!p->is_tty)
+    }
+    if (!p->is_tty) {
         fputc('\n', p->out);
+    }
     p->is_line_open = p->is_tty;
     fflush(p->out);
 }
@@ -105,8 +111,9 @@ void progress_update(struct progress *p, const struct cluster_progress *doing, m
     bool is_loading = doing->total == 0;
     const char *phase = p->phase;
     bool is_due = p->is_tty || mono_since_ns(now, p->last_plain) >= PLAIN_EVERY_NS;
-    if (p->is_quiet || !is_due)
+    if (p->is_quiet || !is_due) {
         return;
+    }
     progress_clear(p);
     p->last_plain = now;
 
@@ -116,8 +123,9 @@ void progress_update(struct progress *p, const struct cluster_progress *doing, m
     } else {
         print_head(p);
         fprintf(p->out, "  %" PRIu64 " of %" PRIu64, doing->done, doing->total);
-        if (doing->n_errors > 0)
+        if (doing->n_errors > 0) {
             fprintf(p->out, ", %" PRIu64 " errors", doing->n_errors);
+        }
         double spent_s = (double)mono_since_ns(now, p->phase_started) / 1e9;
         left_s = doing->done > 0 ? spent_s * (double)(doing->total - doing->done) / (double)doing->done : 0;
     }
@@ -125,8 +133,9 @@ void progress_update(struct progress *p, const struct cluster_progress *doing, m
     format_seconds(left_s, phase_left, sizeof phase_left);
     format_seconds(progress_campaign_left_s(p, left_s, is_loading, now), all_left, sizeof all_left);
     fprintf(p->out, "; left: phase %s, campaign %s", phase_left, all_left);
-    if (!p->is_tty)
+    if (!p->is_tty) {
         fputc('\n', p->out);
+    }
     p->is_line_open = p->is_tty;
     fflush(p->out);
     p->phase = phase;
@@ -136,8 +145,9 @@ void progress_point_done(struct progress *p, const struct point_result *r, mono_
 {
     p->n_points_done++;
     p->overhead_s += (double)mono_since_ns(now, p->point_started) / 1e9 - p->phases_s;
-    if (p->is_quiet)
+    if (p->is_quiet) {
         return;
+    }
     progress_clear(p);
     fprintf(p->out, "point %zu/%zu: %g ops/s asked, %.1f achieved, %.2f ms, %" PRIu64 " failed, %s%s", p->point,
             p->n_points, r->requested_ops_per_s, r->achieved_ops_per_s, r->response_ms, r->n_failed,

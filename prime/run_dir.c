@@ -16,19 +16,23 @@
 static int make_path(const char *path)
 {
     char *copy = strdup(path);
-    if (copy == NULL)
+    if (copy == NULL) {
         return -ENOMEM;
+    }
     int rc = 0;
     for (char *p = copy + 1; rc == 0; p++) {
-        if (*p != '/' && *p != '\0')
+        if (*p != '/' && *p != '\0') {
             continue;
+        }
         char saved = *p;
         *p = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
             rc = -errno;
+        }
         *p = saved;
-        if (saved == '\0')
+        if (saved == '\0') {
             break;
+        }
     }
     free(copy);
     return rc;
@@ -43,8 +47,9 @@ static char *fresh_path(const char *name)
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
     snprintf(plain, sizeof plain, "%s", name);
     for (char *p = plain; *p != '\0'; p++) {
-        if (*p == '/' || (unsigned char)*p <= ' ' || (p == plain && *p == '.'))
+        if (*p == '/' || (unsigned char)*p <= ' ' || (p == plain && *p == '.')) {
             *p = '_';
+        }
     }
     char *path = text_format("runs/%s-%s", plain, stamp);
     for (int i = 2; path != NULL && access(path, F_OK) == 0 && i < 1000; i++) {
@@ -60,8 +65,9 @@ static int write_json(const char *path, const json_t *root)
     int rc = -ENOMEM;
     char *temporary = text_format("%s.tmp", path), *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     FILE *file = NULL;
-    if (temporary == NULL || text == NULL)
+    if (temporary == NULL || text == NULL) {
         goto out;
+    }
     file = fopen(temporary, "we");
     if (file == NULL || fprintf(file, "%s\n", text) < 0 || fflush(file) != 0 || fsync(fileno(file)) != 0) {
         rc = -errno;
@@ -69,8 +75,9 @@ static int write_json(const char *path, const json_t *root)
     }
     rc = rename(temporary, path) == 0 ? 0 : -errno;
 out:
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     free(temporary);
     free(text);
     return rc;
@@ -97,8 +104,9 @@ int run_dir_make_points(const struct run_dir *dir, const char *name)
 static int make_all(struct run_dir *dir)
 {
     int rc = make_path(dir->path);
-    if (dir->n_repeats <= 1)
+    if (dir->n_repeats <= 1) {
         return rc != 0 ? rc : run_dir_make_points(dir, "");
+    }
     for (int i = 0; i < dir->n_repeats && rc == 0; i++) {
         char name[32];
         snprintf(name, sizeof name, "repeat-%d", i + 1);
@@ -135,13 +143,16 @@ int run_dir_create(const char *path, const char *name, int n_repeats, const json
         rc = -EEXIST;
         goto out;
     }
-    if (rc == 0)
+    if (rc == 0) {
         rc = make_all(out);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = write_campaign(out, campaign);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         snprintf(message, message_bytes, "run directory %s cannot be written: %s; name another by --out",
                  out->path != NULL ? out->path : "?", strerror(-rc));
+    }
 out:
     free(existing);
     return rc;
@@ -156,13 +167,15 @@ static void list_changes(const json_t *was, const json_t *is, char *out, size_t 
     out[0] = '\0';
     json_object_foreach((json_t *)is, key, value)
     {
-        if (!json_equal(value, json_object_get(was, key)) && n < cap)
+        if (!json_equal(value, json_object_get(was, key)) && n < cap) {
             n += (size_t)snprintf(out + n, cap - n, "%s%s", n > 0 ? ", " : "", key);
+        }
     }
     json_object_foreach((json_t *)was, key, value)
     {
-        if (json_object_get(is, key) == NULL && n < cap)
+        if (json_object_get(is, key) == NULL && n < cap) {
             n += (size_t)snprintf(out + n, cap - n, "%s%s", n > 0 ? ", " : "", key);
+        }
     }
 }
 
@@ -192,8 +205,9 @@ int run_dir_resume(const char *path, int n_repeats, const json_t *campaign, stru
         rc = -EINVAL;
     } else {
         rc = make_all(out);
-        if (rc != 0)
+        if (rc != 0) {
             snprintf(message, message_bytes, "run directory %s cannot be written: %s", path, strerror(-rc));
+        }
     }
     json_decref(was);
     json_decref(is);

@@ -14,21 +14,24 @@ struct rc_reader {
 
 static void skip_line(struct rc_reader *r)
 {
-    while (*r->p != '\0' && *r->p != '\n')
+    while (*r->p != '\0' && *r->p != '\n') {
         r->p++;
+    }
 }
 
 static void skip_blanks(struct rc_reader *r)
 {
-    while (*r->p == ' ' || *r->p == '\t' || *r->p == '\r')
+    while (*r->p == ' ' || *r->p == '\t' || *r->p == '\r') {
         r->p++;
+    }
 }
 
 static size_t key_length(const char *p)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+    while (isalnum((unsigned char)p[n]) || p[n] == '_') {
         n++;
+    }
     return n > 0 && !isdigit((unsigned char)p[0]) ? n : 0;
 }
 
@@ -40,8 +43,9 @@ static char *read_value(struct rc_reader *r)
     char quote = '\0';
     for (; out != NULL && *r->p != '\0'; r->p++) {
         char c = *r->p;
-        if (quote == '\0' && (isspace((unsigned char)c) || c == ';' || c == '#'))
+        if (quote == '\0' && (isspace((unsigned char)c) || c == ';' || c == '#')) {
             break;
+        }
         if (c == '\\' && quote != '\'' && r->p[1] != '\0') {
             r->p++;
             r->line += *r->p == '\n';
@@ -98,8 +102,9 @@ static int read_statement(struct rc_reader *r, struct sfs_rc *out, const char *n
         r->p++;
         return 0;
     }
-    if (*r->p == '\0' || *r->p == '\n')
+    if (*r->p == '\0' || *r->p == '\n') {
         return 0;
+    }
     size_t n = key_length(r->p);
     if (n == 6 && strncmp(r->p, "export", 6) == 0 && (r->p[6] == ' ' || r->p[6] == '\t')) {
         r->p += 6;
@@ -132,8 +137,9 @@ int sfs_rc_parse(const char *name, const char *text, struct sfs_rc *out, char *m
     *out = (struct sfs_rc){0};
     while (*r.p != '\0') {
         int rc = read_statement(&r, out, name, message, message_bytes);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
+        }
     }
     if (out->n == 0) {
         snprintf(message, message_bytes, "%s: holds no assignments; expected an sfs_rc file", name);
@@ -155,8 +161,9 @@ void sfs_rc_fini(struct sfs_rc *rc)
 const char *sfs_rc_get(const struct sfs_rc *rc, const char *key)
 {
     for (size_t i = 0; i < rc->n; i++) {
-        if (strcmp(rc->entries[i].key, key) == 0)
+        if (strcmp(rc->entries[i].key, key) == 0) {
             return rc->entries[i].value[0] != '\0' ? rc->entries[i].value : NULL;
+        }
     }
     return NULL;
 }

@@ -23,8 +23,9 @@ struct converter {
 
 static void fail(struct converter *c, const struct sfs_rc_entry *e, const char *what)
 {
-    if (!c->has_failed)
+    if (!c->has_failed) {
         snprintf(c->message, c->message_bytes, "%s:%u: %s is \"%s\": %s", c->path, e->line, e->key, e->value, what);
+    }
     c->has_failed = true;
 }
 
@@ -55,10 +56,11 @@ static void take_load(struct converter *c, const struct sfs_rc_entry *e, const c
     json_t *list = json_array();
     double load;
     for (char *word = next_word(&cursor); word != NULL; word = next_word(&cursor)) {
-        if (!to_number(word, &load) || load <= 0)
+        if (!to_number(word, &load) || load <= 0) {
             fail(c, e, "expected a load in ops/s, or a quoted list of loads");
-        else
+        } else {
             json_array_append_new(list, number(load));
+        }
     }
     free(copy);
     if (json_array_size(list) > 1) {
@@ -89,8 +91,9 @@ static void take_clients(struct converter *c, const struct sfs_rc_entry *e, cons
 {
     char *copy = strdup(e->value), *cursor = copy;
     json_t *list = json_array();
-    for (char *word = next_word(&cursor); word != NULL; word = next_word(&cursor))
+    for (char *word = next_word(&cursor); word != NULL; word = next_word(&cursor)) {
         json_array_append_new(list, json_pack("{s:s}", "host", word));
+    }
     free(copy);
     json_object_set_new(c->campaign, key, list);
 }
@@ -102,8 +105,9 @@ static bool has_target(const json_t *targets, const char *server, const char *pa
     json_array_foreach(targets, i, t)
     {
         if (strcmp(json_string_value(json_object_get(t, "server")), server) == 0 &&
-            strcmp(json_string_value(json_object_get(t, "export")), path) == 0)
+            strcmp(json_string_value(json_object_get(t, "export")), path) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -138,8 +142,9 @@ static void take_mount_points(struct converter *c, const struct sfs_rc_entry *e,
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (file == NULL) {
         return NULL;
+    }
     char *text = calloc(1, 65537);
     size_t n = text != NULL ? fread(text, 1, 65536, file) : 0;
     (void)n;
@@ -154,14 +159,15 @@ static void take_mix_file(struct converter *c, const struct sfs_rc_entry *e, con
     char *text = path != NULL ? read_file(path) : NULL;
     double percent[NFS_OP_COUNT];
     char message[512];
-    if (text == NULL)
+    if (text == NULL) {
         fprintf(c->remarks,
                 "%s:%u: MIXFILE %s cannot be read (%s): the mix is the preset's; import it with nfscurve import mix\n",
                 c->path, e->line, e->value, strerror(errno));
-    else if (sfs_mix_parse(path, text, percent, message, sizeof message) != 0)
+    } else if (sfs_mix_parse(path, text, percent, message, sizeof message) != 0) {
         fail(c, e, message);
-    else
+    } else {
         json_object_set_new(c->campaign, key, sfs_mix_to_json(percent));
+    }
     free(text);
     free(path);
 }
@@ -174,23 +180,26 @@ static bool is_off(const char *value)
 static void take_tcp(struct converter *c, const struct sfs_rc_entry *e, const char *key)
 {
     (void)key;
-    if (is_off(e->value))
+    if (is_off(e->value)) {
         fprintf(c->remarks, "%s:%u: TCP=%s asks for UDP: nfscurve drives NFS over TCP only\n", c->path, e->line,
                 e->value);
+    }
 }
 
 static void take_version(struct converter *c, const struct sfs_rc_entry *e, const char *key)
 {
     (void)key;
-    if (strcmp(e->value, "3") != 0)
+    if (strcmp(e->value, "3") != 0) {
         fail(c, e, "nfscurve drives NFS version 3 only");
+    }
 }
 
 static void take_protocol(struct converter *c, const struct sfs_rc_entry *e, const char *key)
 {
     (void)key;
-    if (strcasecmp(e->value, "nfs") != 0 && strcasecmp(e->value, "nfs3") != 0)
+    if (strcasecmp(e->value, "nfs") != 0 && strcasecmp(e->value, "nfs3") != 0) {
         fail(c, e, "nfscurve drives NFSv3 only");
+    }
 }
 
 static void take_monitor(struct converter *c, const struct sfs_rc_entry *e, const char *key)
@@ -201,8 +210,9 @@ static void take_monitor(struct converter *c, const struct sfs_rc_entry *e, cons
     if (args != NULL) {
         char *copy = strdup(args), *cursor = copy;
         json_t *list = json_array();
-        for (char *word = next_word(&cursor); word != NULL; word = next_word(&cursor))
+        for (char *word = next_word(&cursor); word != NULL; word = next_word(&cursor)) {
             json_array_append_new(list, json_string(word));
+        }
         free(copy);
         json_object_set_new(monitor, "args", list);
     }
@@ -212,10 +222,11 @@ static void take_monitor(struct converter *c, const struct sfs_rc_entry *e, cons
 static void take_number(struct converter *c, const struct sfs_rc_entry *e, const char *key)
 {
     double value;
-    if (!to_number(e->value, &value) || value < 0)
+    if (!to_number(e->value, &value) || value < 0) {
         fail(c, e, "expected a number");
-    else
+    } else {
         json_object_set_new(c->campaign, key, number(value));
+    }
 }
 
 static void take_string(struct converter *c, const struct sfs_rc_entry *e, const char *key)
@@ -272,8 +283,9 @@ static const struct rc_key rc_keys[] = {
 static const struct rc_key *find_key(const char *name)
 {
     for (size_t i = 0; i < sizeof rc_keys / sizeof rc_keys[0]; i++) {
-        if (strcmp(rc_keys[i].name, name) == 0)
+        if (strcmp(rc_keys[i].name, name) == 0) {
             return &rc_keys[i];
+        }
     }
     return NULL;
 }
@@ -281,20 +293,22 @@ static const struct rc_key *find_key(const char *name)
 static void take_entry(struct converter *c, const struct sfs_rc_entry *e)
 {
     const struct rc_key *key = find_key(e->key);
-    if (key == NULL)
+    if (key == NULL) {
         fprintf(c->remarks, "%s:%u: %s is no key of sfs_rc that is known: left out\n", c->path, e->line, e->key);
-    else if (key->take == NULL && key->because != NULL)
+    } else if (key->take == NULL && key->because != NULL) {
         fprintf(c->remarks, "%s:%u: %s has no meaning here: %s\n", c->path, e->line, e->key, key->because);
-    else if (e->value[0] != '\0' && key->take != NULL)
+    } else if (e->value[0] != '\0' && key->take != NULL) {
         key->take(c, e, key->key);
+    }
 }
 
 /* FS_PROTOCOL came with SPECsfs2008; whoever has no such key ran SFS 3.0. */
 static const char *generation(const struct sfs_rc *rc)
 {
     for (size_t i = 0; i < rc->n; i++) {
-        if (strcmp(rc->entries[i].key, "FS_PROTOCOL") == 0)
+        if (strcmp(rc->entries[i].key, "FS_PROTOCOL") == 0) {
             return "sfs2008";
+        }
     }
     return "sfs3";
 }
@@ -318,8 +332,9 @@ json_t *sfs_rc_to_campaign(const struct sfs_rc *rc, const char *path, FILE *rema
     }
     json_object_set_new(c.campaign, "name", json_string("imported"));
     json_object_set_new(c.campaign, "workload", json_string(generation(rc)));
-    for (size_t i = 0; i < rc->n; i++)
+    for (size_t i = 0; i < rc->n; i++) {
         take_entry(&c, &rc->entries[i]);
+    }
     if (c.has_failed) {
         json_decref(c.campaign);
         return NULL;

@@ -39,8 +39,9 @@ Test(campaign_layout, totals_do_not_depend_on_the_number_of_processes)
             load(&c, "sfs2008", 2, processes[i], 20);
             compute(&c, loads[l], i == 0 ? &first : &other);
             campaign_config_fini(&c);
-            if (i == 0)
+            if (i == 0) {
                 continue;
+}
             cr_assert_eq(first.totals.n_files, other.totals.n_files);
             cr_assert_eq(first.totals.file_bytes, other.totals.file_bytes);
             cr_assert_eq(first.totals.n_working_set, other.totals.n_working_set);
@@ -104,8 +105,9 @@ Test(campaign_layout, shares_of_the_load_add_up_to_it)
     double sum = 0;
     load(&c, "sfs2008", 3, 5, 7);
     compute(&c, 1234.5, &layout);
-    for (size_t i = 0; i < layout.n_processes; i++)
+    for (size_t i = 0; i < layout.n_processes; i++) {
         sum += layout.processes[i].ops_per_s;
+}
     cr_assert_lt(fabs(sum - 1234.5), 1e-6);
     campaign_layout_fini(&layout);
     campaign_config_fini(&c);
@@ -131,9 +133,10 @@ Test(campaign_layout, files_of_a_process_keep_their_size_when_the_load_grows)
     compute(&c, 1000, &low);
     compute(&c, 2000, &high);
     for (size_t p = 0; p < 4; p++) {
-        for (uint64_t j = 0; j < low.processes[p].n_files; j += 13)
+        for (uint64_t j = 0; j < low.processes[p].n_files; j += 13) {
             cr_assert_eq(workload_file_bytes(&c.workload, low.processes[p].first_file + j),
                          workload_file_bytes(&c.workload, high.processes[p].first_file + j));
+}
     }
     campaign_layout_fini(&low);
     campaign_layout_fini(&high);
