@@ -84,9 +84,8 @@ int host_survey_run(const struct cluster_host *hosts, uint32_t n, const uint8_t 
             .host = hosts[i].host, .port = hosts[i].port, .key = key, .connect_timeout_ns = timeout_ns};
         subjects[i] = (struct subject){.survey = &survey, .finding = &findings[i]};
         subjects[i].client = control_client_create(survey.base, &options, on_closed, &subjects[i]);
-        int failed = subjects[i].client
-                         ? control_client_hello(subjects[i].client, timeout_ns, on_hello, &subjects[i])
-                         : -ENOMEM;
+        int failed =
+            subjects[i].client ? control_client_hello(subjects[i].client, timeout_ns, on_hello, &subjects[i]) : -ENOMEM;
         if (failed) {
             finish(&subjects[i], failed, strerror(-failed));
         }

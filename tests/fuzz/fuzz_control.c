@@ -1,10 +1,10 @@
-/* fuzz_control.c - the load generator's control port against bodies with a right seal: whoever has the key (or everybody, without one)
- * chooses these bytes. Every body is answered, under the seal, and the next one too.
+/* fuzz_control.c - the load generator's control port against bodies with a right seal: whoever has the key (or
+ * everybody, without one) chooses these bytes. Every body is answered, under the seal, and the next one too.
  *
  *   input ── sealed by a client of our own ──loopback──> control service ──> daemon (whose processes end at once)
  *
- * The first byte chooses: even, the body is sealed and sent over the connection; odd, the bytes go to the decoders of both sides alone,
- * which is much faster.
+ * The first byte chooses: even, the body is sealed and sent over the connection; odd, the bytes go to the decoders of
+ * both sides alone, which is much faster.
  */
 #include "clock.h"
 #include "control_service.h"
@@ -62,7 +62,8 @@ static void on_reply(struct rpc_client *c, const struct rpc_call_reply *reply, v
 static void call(uint32_t procedure, const uint8_t *args, size_t bytes)
 {
     is_answered = false;
-    if (rpc_client_call(client, LOADGEN_PROG, LOADGEN_V1, procedure, args, bytes, 20 * NS_PER_S, on_reply, NULL, NULL) != 0) {
+    if (rpc_client_call(client, LOADGEN_PROG, LOADGEN_V1, procedure, args, bytes, 20 * NS_PER_S, on_reply, NULL,
+                        NULL) != 0) {
         abort();
     }
     while (!is_answered) {
@@ -85,10 +86,12 @@ static void begin(void)
     log_init("fuzz_control", LOG_LEVEL_ERROR);
     base = event_base_new();
     struct control_service *service = control_service_create(base, daemon_create(base, &options), NULL);
-    if (seal_library_init() != 0 || control_service_listen(service, "127.0.0.1", 0, &port, message, sizeof message) != 0) {
+    if (seal_library_init() != 0 ||
+        control_service_listen(service, "127.0.0.1", 0, &port, message, sizeof message) != 0) {
         abort();
     }
-    struct rpc_client_options to = {.connect = {.host = "127.0.0.1", .port = port, .timeout_ns = 5 * NS_PER_S}, .max_record_bytes = 2 << 20};
+    struct rpc_client_options to = {.connect = {.host = "127.0.0.1", .port = port, .timeout_ns = 5 * NS_PER_S},
+                                    .max_record_bytes = 2 << 20};
     client = rpc_client_create(base, &to, &handlers, NULL);
     memcpy(hello.nonce, nonce, sizeof nonce);
     xdrmem_create(&xdrs, (char *)record, sizeof record, XDR_ENCODE);

@@ -33,7 +33,8 @@ Test(interval_merge, percentile_is_of_all_and_no_mean_of_percentiles)
 {
     struct interval_figures f;
 
-    /* one load generator: 98 ops of 100 ns; another: 2 of 200 ns. p99 of all is 200; the mean of their p99s would be 150 */
+    /* one load generator: 98 ops of 100 ns; another: 2 of 200 ns. p99 of all is 200; the mean of their p99s would be
+     * 150 */
     add(3, OP_CLASS_READ, 100, 98, 0);
     add(3, OP_CLASS_READ, 200, 2, 0);
     interval_merge_figures(merge, 3, &f);

@@ -41,7 +41,9 @@ Test(options, listen_takes_both_families_with_and_without_port)
 
 Test(options, broken_addresses_are_named)
 {
-    const char *texts[] = {"", ":", "localhost:1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:1x", "[::1", "[::1]7049", "1.2.3"};
+    const char *texts[] = {
+        "",     ":",         "localhost:1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:1x",
+        "[::1", "[::1]7049", "1.2.3"};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         cr_assert_eq(parse("--listen", texts[i]), OPTIONS_BAD, "%s passed", texts[i]);

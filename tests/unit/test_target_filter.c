@@ -53,7 +53,8 @@ Test(target_filter, everything_has_prefix_zero)
 
 Test(target_filter, what_is_no_range_is_refused)
 {
-    const char *texts[] = {"", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.1.0.0/8", "10.0.0", "fd00::/129", "host/8", "10.0.0.0/+8"};
+    const char *texts[] = {"",           "/8",     "10.0.0.0/",  "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x",
+                           "10.1.0.0/8", "10.0.0", "fd00::/129", "host/8",      "10.0.0.0/+8"};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         cr_assert_eq(target_filter_add(&filter, texts[i]), -EINVAL, "%s passed", texts[i]);
