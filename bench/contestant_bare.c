@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <sys/time.h>
+#include <sys/uio.h>
 
 #include <nfsc/libnfs.h>
 
@@ -41,7 +42,7 @@ static nfs_fh3 fh_of(const struct nfs3_fh *fh)
 static void send_next(struct bare *b)
 {
     bool is_queued = false;
-    b->offset = (b->offset + b->c.bytes) % BENCH_FILE_BYTES;
+    b->offset = b->offset + 2 * b->c.bytes <= BENCH_FILE_BYTES ? b->offset + b->c.bytes : 0;
     if (b->c.op == NFS_OP_GETATTR) {
         GETATTR3args args = {.object = fh_of(&b->server->root)};
         is_queued = QUEUE(getattr, &args);
@@ -120,7 +121,7 @@ static void run_bare(void *self, const struct bench_case *c, int64_t run_ns, str
     int64_t cpu = bench_cpu_ns();
     mono_t started = mono_now();
     b->c = *c;
-    b->n_ops = 0;
+    b->n_ops = b->offset = 0;
     b->is_over = false;
     b->end = mono_plus_ns(started, run_ns);
     b->n_in_flight = c->window;

@@ -64,7 +64,7 @@ static void *open_libnfs(const struct bench_server *server)
 static void send_call(struct engine *e, struct nfs3_call *call)
 {
     if (call->op == NFS_OP_READ || call->op == NFS_OP_WRITE) {
-        e->offset = (e->offset + e->bytes) % BENCH_FILE_BYTES;
+        e->offset = e->offset + 2 * e->bytes <= BENCH_FILE_BYTES ? e->offset + e->bytes : 0;
         if (call->op == NFS_OP_READ)
             call->read.offset = e->offset;
         else
@@ -93,7 +93,7 @@ static void run_engine(void *self, const struct bench_case *c, int64_t run_ns, s
     struct engine *e = self;
     int64_t cpu = bench_cpu_ns();
     mono_t started = mono_now();
-    e->n_ops = 0;
+    e->n_ops = e->offset = 0;
     e->bytes = c->bytes;
     e->end = mono_plus_ns(started, run_ns);
     e->n_in_flight = c->window;

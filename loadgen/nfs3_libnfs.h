@@ -7,7 +7,8 @@
 
 #include "nfs3_decode.h"
 
-#include <sys/time.h> /* libnfs.h uses struct timeval without it */
+#include <sys/time.h> /* libnfs.h uses struct timeval and struct iovec without them */
+#include <sys/uio.h>
 
 #include <nfsc/libnfs.h>
 

@@ -4,8 +4,10 @@ The k-th call of a run of 200 is hit, for every k. With one call in flight exact
 at most the seven beside it.
 """
 
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -227,3 +229,59 @@ class TestRefusedMounts:
     def test_no_portmapper_names_the_remedy(self, probe):
         done = run(probe, "native", 0, "ops", check=False, options=["-s", "127.0.0.1"])
         assert done.returncode == 1 and "nfs_port" in done.stderr
+
+
+def local_ports_of(pid):
+    """Local TCP ports of a process's sockets, from /proc."""
+    inodes = set()
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            link = os.readlink(fd)
+        except OSError:
+            continue
+        if link.startswith("socket:["):
+            inodes.add(link[8:-1])
+    ports = []
+    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        field = line.split()
+        if field[9] in inodes:
+            ports.append(int(field[1].split(":")[1], 16))
+    return ports
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+@pytest.mark.parametrize("engine", ENGINES)
+class TestTwoThousandConnections:
+    @pytest.mark.timing
+    def test_are_made_in_five_seconds_without_reserved_ports(self, probe, target, engine, user):
+        if user == "root" and os.geteuid() != 0:
+            pytest.skip("needs root")
+        t = target()
+        command = [probe, "-e", engine, "-n", t.port, "-m", t.port, "-x", t.export, "connect", 2000]
+        change = {"user": 65534, "group": 65534} if user == "nobody" and os.geteuid() == 0 else {}
+        job = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True, preexec_fn=die_with_parent, **change)
+        try:
+            line = job.stdout.readline()
+            assert line, job.stderr.read()
+            ports = local_ports_of(job.pid)
+        finally:
+            job.communicate()
+        assert job.returncode == 0
+        n, seconds = re.match(r"connected (\d+) in ([\d.]+) s", line).groups()
+        assert n == "2000" and len(ports) == 2000
+        assert float(seconds) < 5 * PATIENCE, line
+        assert min(ports) >= 1024
+
+
+def test_a_reserved_port_is_used_when_asked_for(probe, target):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    t = target()
+    command = [probe, "-r", "-n", t.port, "-m", t.port, "-x", t.export, "connect", 20]
+    job = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+    try:
+        assert job.stdout.readline().startswith("connected 20 ")
+        ports = local_ports_of(job.pid)
+    finally:
+        job.communicate()
+    assert len(set(ports)) == 20 and all(512 <= port < 1024 for port in ports)
