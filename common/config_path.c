@@ -96,6 +96,7 @@ static size_t list_directory(const char *directory, const char *kind, char *name
     if (!dir) {
         return n;
     }
+    // cppcheck-suppress readdirCalled
     for (struct dirent *entry; n < NAMES_MAX && (entry = readdir(dir));) {
         size_t stem = strspn(entry->d_name, NAME_CHARS);
         if (stem == 0 || strcmp(entry->d_name + stem, ".json") != 0) {
@@ -116,7 +117,7 @@ static size_t list_directory(const char *directory, const char *kind, char *name
 
 char *config_path_list(const char *kind)
 {
-    char directory[PATH_MAX + 64], *names[NAMES_MAX], *list = NULL;
+    char directory[PATH_MAX + 64], *names[NAMES_MAX] = {NULL}, *list = NULL;
     size_t n = 0, list_bytes;
     for (int i = 0; candidate(i, directory, sizeof directory); i++) {
         if (*directory) {

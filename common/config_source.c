@@ -8,6 +8,7 @@
 
 #include "log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -74,7 +75,7 @@ int config_load_text(struct config_source *src, const char *name, const char *te
         return -ENOMEM;
     }
     src->root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    if (src->root && json_is_object(src->root)) {
+    if (json_is_object(src->root)) {
         return 0;
     }
 
@@ -151,6 +152,7 @@ int config_load_file(struct config_source *src, const char *path, struct config_
         config_errors_add(errors, "%s: %s", path, why);
         return error;
     }
+    assert(text);
     error = config_load_text(src, path, text, errors);
     free(text);
     return error;

@@ -112,7 +112,9 @@ static char *format(char *out, const struct unit *units, double value)
     if (length > 0 && out[length - 1] == '.') {
         length--;
     }
-    snprintf(out + length, UNITS_TEXT_MAX - (size_t)length, "%s%s", *best->suffix ? " " : "", best->suffix);
+    bool has_suffix = best->suffix && *best->suffix;
+    snprintf(out + length, UNITS_TEXT_MAX - (size_t)length, "%s%s", has_suffix ? " " : "",
+             has_suffix ? best->suffix : "");
     return out;
 }
 

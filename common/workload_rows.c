@@ -10,7 +10,7 @@
 
 #define KIB            1024
 #define SUM_TOLERANCE  0.05 /* percent: what rounding to two decimals can leave */
-#define FILE_BYTES_MAX (UINT64_C(1) << 44)
+#define FILE_BYTES_MAX 0x1p44
 
 void workload_row_parse_mix(const struct config_ctx *ctx, const json_t *value, void *field)
 {
@@ -99,8 +99,7 @@ struct step {
 
 static const struct config_key file_step_table[] = {
     {STEP("percent", CONFIG_DOUBLE, percent), .unit = "%", .min = 0, .max = 100, .help = "the share of this size"},
-    {STEP("kib", CONFIG_DOUBLE, kib), .unit = "KiB", .min = 0, .max = (double)(FILE_BYTES_MAX / KIB),
-     .help = "the size"},
+    {STEP("kib", CONFIG_DOUBLE, kib), .unit = "KiB", .min = 0, .max = FILE_BYTES_MAX / KIB, .help = "the size"},
     {0},
 };
 
@@ -192,7 +191,7 @@ static const struct config_key lognormal_table[] = {
      .offset = offsetof(struct workload, file_size_bytes),
      .unit = "bytes",
      .min = 1,
-     .max = (double)FILE_BYTES_MAX,
+     .max = FILE_BYTES_MAX,
      .help = "the mean size"},
     {.key = "sigma",
      .type = CONFIG_DOUBLE,
@@ -209,7 +208,7 @@ static const struct config_key fixed_table[] = {
      .offset = offsetof(struct workload, file_size_bytes),
      .unit = "bytes",
      .min = 1,
-     .max = (double)FILE_BYTES_MAX,
+     .max = FILE_BYTES_MAX,
      .help = "the size of every file"},
     {0},
 };

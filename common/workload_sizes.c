@@ -40,7 +40,7 @@ static uint32_t table_cycle_length(const struct size_table *table)
 /* How often each step comes in n files: rounded down, then the largest remainders get one more until the sum is n. */
 static void count_steps(const struct size_table *table, uint32_t n, uint32_t counts[WORKLOAD_MAX_STEPS])
 {
-    double remainders[WORKLOAD_MAX_STEPS];
+    double remainders[WORKLOAD_MAX_STEPS] = {0};
     uint32_t sum = 0;
     for (uint32_t i = 0; i < table->n; i++) {
         double count = table->steps[i].percent * n / 100;
@@ -63,7 +63,7 @@ static void count_steps(const struct size_table *table, uint32_t n, uint32_t cou
 /* Spreads the steps evenly: each place goes to the step that is furthest behind its share. */
 static void fill_from_table(const struct size_table *table, uint32_t n, uint64_t *cycle)
 {
-    uint32_t counts[WORKLOAD_MAX_STEPS], given[WORKLOAD_MAX_STEPS] = {0};
+    uint32_t counts[WORKLOAD_MAX_STEPS] = {0}, given[WORKLOAD_MAX_STEPS] = {0};
     count_steps(table, n, counts);
     for (uint32_t place = 0; place < n; place++) {
         uint32_t best = table->n;
@@ -194,7 +194,7 @@ double workload_rpcs_per_request(const struct workload *w, enum nfs_op op)
         double rpcs = 0;
         for (uint32_t f = 1; f <= n_fragments; f++) {
             uint64_t bytes = whole_bytes(table, i, block) + (table->steps[i].has_fragment ? (uint64_t)f * KIB : 0);
-            rpcs += (double)((bytes + block - 1) / block);
+            rpcs += ceil((double)bytes / block);
         }
         mean += table->steps[i].percent / 100 * rpcs / n_fragments;
     }
