@@ -35,9 +35,16 @@ int report_render(const struct result *r, enum report_format format, FILE *out);
 /* Table and curve for a terminal that is `columns` wide; escape sequences only when is_tty. */
 int report_render_text(const struct result *r, int columns, bool is_tty, FILE *out);
 
-/* Several results over each other: html, text, csv, svg, png, json, gnuplot, markdown. Results of the same name and
- * campaign count as repeats of one thing. 0 or -errno. */
-int compare_render(const struct result *const *results, size_t n, enum report_format format, FILE *out);
+/* Results of one thing: one run, or the repeats of it. Borrowed. */
+struct compare_group {
+    const char *label; /* NULL: the first result's name */
+    const struct result *const *repeats;
+    size_t n;
+};
+
+/* Several things over each other, each against the first: html, text, csv, svg, png, json, gnuplot, markdown. 0, -ENOTSUP for another format,
+ * or -errno. compare.h says which differences count. */
+int compare_render(const struct compare_group *groups, size_t n, enum report_format format, FILE *out);
 
 /* --- report --check
  * ----------------------------------------------------------------------------------------------------- */

@@ -112,14 +112,52 @@ void statistics_mean_sd(const double *values, size_t n, double *mean, double *sd
     *sd = n >= 2 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
-double statistics_t95(double df)
+/* Continued fraction of the incomplete beta function (Lentz), for x < (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x)
 {
-    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                   2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-                                   2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-    const size_t n = sizeof table / sizeof table[0];
-    if (!(df >= 1))
-        return table[0];
-    /* Above 30 degrees: Fisher's expansion to first order, right to 0.002. */
-    return df < (double)n + 1 ? table[(size_t)df - 1] : 1.96 + 2.4 / df;
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double h = d;
+    for (int m = 1; m <= 300; m++) {
+        for (int odd = 0; odd < 2; odd++) {
+            double step = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+            d = 1 + step * d;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = 1 + step / c;
+            c = fabs(c) < tiny ? tiny : c;
+            h *= d * c;
+        }
+        if (fabs(d * c - 1) < 1e-13)
+            break;
+    }
+    return h;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double statistics_t_probability(double t, double df)
+{
+    return incomplete_beta(df / 2, 0.5, df / (df + t * t));
+}
+
+double statistics_t_quantile(double p, double df)
+{
+    double low = 0, high = 1;
+    while (high < 1e9 && statistics_t_probability(high, df) > p)
+        high *= 2;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        if (statistics_t_probability(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
 }

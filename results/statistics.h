@@ -39,7 +39,10 @@ struct drift statistics_drift(const struct batch *batches, size_t n_batches);
 /* Mean and sample standard deviation of repeats; sd is NAN with fewer than two. */
 void statistics_mean_sd(const double *values, size_t n, double *mean, double *sd);
 
-/* Two-sided 95 % quantile of Student's t with `df` degrees of freedom (df >= 1; fractions are rounded down). */
-double statistics_t95(double df);
+/* Probability that |T| of Student's t with `df` > 0 degrees of freedom (fractions allowed) is at least |t|. */
+double statistics_t_probability(double t, double df);
+
+/* The t whose two-sided probability is `p`, by bisection. */
+double statistics_t_quantile(double p, double df);
 
 #endif
