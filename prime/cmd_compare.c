@@ -73,7 +73,8 @@ static int load(struct compared *c, const char *argument)
     }
     char *copy = strdup(argument), *save = NULL;
     int error = copy != NULL ? 0 : -ENOMEM;
-    for (char *path = copy != NULL ? strtok_r(copy, ",", &save) : NULL; path != NULL && error == 0; path = strtok_r(NULL, ",", &save)) {
+    for (char *path = copy != NULL ? strtok_r(copy, ",", &save) : NULL; path != NULL && error == 0;
+         path = strtok_r(NULL, ",", &save)) {
         error = add_result(c, path);
     }
     free(copy);
@@ -92,7 +93,8 @@ static void choose_labels(struct compared *compared, char **arguments, size_t n)
         }
         if (is_unique) {
             compared[i].label = strdup(name);
-        } else if (asprintf(&compared[i].label, "%s%s%s", name != NULL ? name : "", name != NULL && name[0] != '\0' ? ", " : "", arguments[i]) < 0) {
+        } else if (asprintf(&compared[i].label, "%s%s%s", name != NULL ? name : "",
+                            name != NULL && name[0] != '\0' ? ", " : "", arguments[i]) < 0) {
             compared[i].label = NULL;
         }
     }
@@ -155,7 +157,8 @@ int cmd_compare(int argc, char **argv)
     if (error == 0) {
         choose_labels(compared, arguments, n);
         for (size_t i = 0; i < n; i++) {
-            groups[i] = (struct compare_group){compared[i].label, (const struct result *const *)compared[i].results, compared[i].n};
+            groups[i] = (struct compare_group){compared[i].label, (const struct result *const *)compared[i].results,
+                                               compared[i].n};
         }
         status = report_output_write(&output, render, &(struct subject){groups, n});
     } else {

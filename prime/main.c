@@ -87,6 +87,15 @@ static const struct command commands[] = {
      "  --check          list what is missing or inconsistent for a full disclosure: errors and warnings\n"
      "\n"
      "Exit status 1 when the result is invalid, or with --check when there is an error.\n"},
+    {"compare", cmd_compare, "lay curves over each other, and say which differences exceed the noise",
+     "nfscurve compare RESULT RESULT... [--format FORMAT] [--out FILE]",
+     "Each RESULT is a result file or a run directory, as for report; published curves too. A run directory with "
+     "repeats counts\n"
+     "as one result with that scatter; repeats that lie apart are joined by commas: RUN1,RUN2,RUN3. Each is held "
+     "against the first.\n"
+     "\n"
+     "  --format FORMAT  text (default), html svg png csv json gnuplot markdown\n"
+     "  --out FILE       write there; its ending can choose the format\n"},
     {"help", cmd_help, "explain a command, or the keys of a campaign", "nfscurve help [COMMAND | keys]",
      "nfscurve help keys prints every key of a campaign and of a workload: unit, range, default and meaning.\n"},
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR_DF 4.0 /* weight of the scatter at all loads against that at one */
+#define PRIOR_DF  4.0 /* weight of the scatter at all loads against that at one */
 #define SAME_LOAD 0.005
 
 /* Called for every repeat: its value of the figure (NAN: none), and the relative sd within its run (NAN: unknown). */
@@ -104,8 +104,10 @@ static struct compare_figure figure_of(const struct compare_group *g, value_fn v
     return f;
 }
 
-/* a against the base: `level` is this test's share of the false alarms; prior (may be NAN) is the pooled variance of the logarithm. */
-static struct compare_difference difference(const struct compare_figure *base, const struct compare_figure *a, double prior, double level)
+/* a against the base: `level` is this test's share of the false alarms; prior (may be NAN) is the pooled variance of
+ * the logarithm. */
+static struct compare_difference difference(const struct compare_figure *base, const struct compare_figure *a,
+                                            double prior, double level)
 {
     struct compare_difference d = {.percent = NAN, .half_width_percent = NAN};
     if (!(base->mean > 0) || !(a->mean > 0))
@@ -133,7 +135,8 @@ static struct compare_difference difference(const struct compare_figure *base, c
     return d;
 }
 
-/* Mean of the log ratio over all rows against its scatter between repeats: each repeat's own mean over the rows is one value. */
+/* Mean of the log ratio over all rows against its scatter between repeats: each repeat's own mean over the rows is one
+ * value. */
 static struct compare_figure mean_figure(const struct compare_group *g, value_fn value, const struct comparison *c)
 {
     struct compare_figure f = {.mean = NAN, .sd = NAN, .log_var = NAN};
@@ -164,7 +167,8 @@ static struct compare_figure mean_figure(const struct compare_group *g, value_fn
     return f;
 }
 
-/* --- the loads at which to compare ------------------------------------------------------------------------------------- */
+/* --- the loads at which to compare
+ * ------------------------------------------------------------------------------------- */
 
 static bool every_group_requested(const struct compare_group *groups, size_t n, double load)
 {
@@ -232,7 +236,8 @@ static int choose_rows(const struct compare_group *groups, size_t n, struct comp
     return error;
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------------- */
+/* --- all of it
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* Scatter at all loads of two groups together, of response times or of throughputs. */
 static double pooled_variance(const struct comparison *c, size_t g, bool of_response)
@@ -292,7 +297,9 @@ static int allocate(struct comparison *c, const struct compare_group *groups, si
     if (!c->labels || !c->names || !c->peak || !c->ort || !c->peak_d || !c->ort_d || !c->mean_d || !c->is_different)
         return -ENOMEM;
     for (size_t g = 0; g < n; g++) {
-        const char *label = groups[g].label ? groups[g].label : groups[g].n && groups[g].repeats[0]->name ? groups[g].repeats[0]->name : "?";
+        const char *label = groups[g].label                             ? groups[g].label
+                            : groups[g].n && groups[g].repeats[0]->name ? groups[g].repeats[0]->name
+                                                                        : "?";
         result_set(&c->names[g], label);
         c->labels[g] = c->names[g];
         if (!c->names[g])
@@ -316,7 +323,8 @@ int comparison_compute(const struct compare_group *groups, size_t n, struct comp
         c->ort[g] = figure_of(&groups[g], ort_of, 0);
         for (size_t k = 0; k < c->n_rows; k++) {
             c->rows[k].response[g] = figure_of(&groups[g], response, c->rows[k].ops_per_s);
-            c->rows[k].achieved[g] = c->has_requests ? figure_of(&groups[g], achieved_at, c->rows[k].ops_per_s) : (struct compare_figure){.mean = NAN, .sd = NAN, .log_var = NAN};
+            c->rows[k].achieved[g] = c->has_requests ? figure_of(&groups[g], achieved_at, c->rows[k].ops_per_s)
+                                                     : (struct compare_figure){.mean = NAN, .sd = NAN, .log_var = NAN};
         }
     }
     c->noise = weakest_noise(c);

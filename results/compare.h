@@ -1,12 +1,13 @@
 /* compare.h - do two curves differ by more than they scatter?
  *
- * Each group is one thing, measured once or in several repeats. Every group is held against the first: peak, overall response time, and at
- * equal load response time (and throughput, where the same loads were requested).
+ * Each group is one thing, measured once or in several repeats. Every group is held against the first: peak, overall
+ * response time, and at equal load response time (and throughput, where the same loads were requested).
  *
- * Figures are compared as ratios (logarithms). With repeats, the noise of a figure is the scatter of its repeats; for figures at single loads,
- * where two or three repeats know little of their own scatter, the scatter at all loads lends weight to each (moderated t-test, PRIOR_DF degrees of
- * freedom). Without repeats, the noise is the half-width within the run, which is less than that between runs, and is labelled so. Without either
- * it is unknown, and nothing is said to differ. The levels are shared out (Bonferroni) so that all the tests of one pair together cry wolf in
+ * Figures are compared as ratios (logarithms). With repeats, the noise of a figure is the scatter of its repeats; for
+ * figures at single loads, where two or three repeats know little of their own scatter, the scatter at all loads lends
+ * weight to each (moderated t-test, PRIOR_DF degrees of freedom). Without repeats, the noise is the half-width within
+ * the run, which is less than that between runs, and is labelled so. Without either it is unknown, and nothing is said
+ * to differ. The levels are shared out (Bonferroni) so that all the tests of one pair together cry wolf in
  * COMPARE_FALSE_ALARM of comparisons of the same thing.
  */
 #ifndef NFSCURVE_RESULTS_COMPARE_H
@@ -39,8 +40,8 @@ struct compare_difference {
 };
 
 struct compare_row {
-    double ops_per_s; /* the load */
-    struct compare_figure *response, *achieved;        /* one each group */
+    double ops_per_s;                                   /* the load */
+    struct compare_figure *response, *achieved;         /* one each group */
     struct compare_difference *response_d, *achieved_d; /* one each group; [0] is empty */
 };
 
@@ -50,8 +51,8 @@ struct comparison {
     char **names; /* owned copies behind labels */
     struct compare_figure *peak, *ort;
     struct compare_difference *peak_d, *ort_d, *mean_d; /* mean_d: response time over all common loads */
-    bool *is_different; /* any of a group's differences exceeds the noise */
-    bool has_requests;  /* rows are requested loads; else throughputs */
+    bool *is_different;                                 /* any of a group's differences exceeds the noise */
+    bool has_requests;                                  /* rows are requested loads; else throughputs */
     struct compare_row *rows;
     size_t n_rows;
     enum compare_noise noise; /* the weakest that was used */

@@ -13,7 +13,8 @@
 static void label_of(const struct comparison *c, size_t g, char *out, size_t cap)
 {
     char peak[48], ort[48];
-    snprintf(out, cap, "%c: %.60s (%s ops/s, %s ms)", compare_letter(g), c->labels[g], report_ops(c->peak[g].mean, peak), report_ort(c->ort[g].mean, ort));
+    snprintf(out, cap, "%c: %.60s (%s ops/s, %s ms)", compare_letter(g), c->labels[g],
+             report_ops(c->peak[g].mean, peak), report_ort(c->ort[g].mean, ort));
 }
 
 static void draw_repeat(struct chart *c, const struct result *r, size_t g, const char *name, bool is_faint)
@@ -30,9 +31,11 @@ static void draw_repeat(struct chart *c, const struct result *r, size_t g, const
         chart_line(c, xy, n, (unsigned)g, is_faint ? "nc-thin nc-faint nc-curve" : "nc-curve");
         for (size_t i = 0; i < r->n_points; i++) {
             char tooltip[256], ops[48], ms[48];
-            snprintf(tooltip, sizeof tooltip, "%.80s: %s ops/s, %s ms", name, report_ops(points[i].ops_per_s, ops), report_ms(points[i].response_ms, ms));
+            snprintf(tooltip, sizeof tooltip, "%.80s: %s ops/s, %s ms", name, report_ops(points[i].ops_per_s, ops),
+                     report_ms(points[i].response_ms, ms));
             if (points[i].is_on_curve || !points[i].is_valid)
-                chart_mark(c, points[i].ops_per_s, points[i].response_ms, points[i].is_valid ? CHART_MARK_POINT : CHART_MARK_INVALID, (unsigned)g, tooltip);
+                chart_mark(c, points[i].ops_per_s, points[i].response_ms,
+                           points[i].is_valid ? CHART_MARK_POINT : CHART_MARK_INVALID, (unsigned)g, tooltip);
         }
     }
     free(points);
@@ -42,7 +45,14 @@ static void draw_repeat(struct chart *c, const struct result *r, size_t g, const
 static void draw(const struct compare_group *groups, const struct comparison *cmp, FILE *out, bool is_alone)
 {
     double x_max = 0, y_max = 0;
-    struct chart c = {.out = out, .width = 860, .height = 500 + 18 * (double)cmp->n_groups, .left = 68, .right = 26, .top = 30 + 18 * (double)cmp->n_groups, .bottom = 56, .id = 1};
+    struct chart c = {.out = out,
+                      .width = 860,
+                      .height = 500 + 18 * (double)cmp->n_groups,
+                      .left = 68,
+                      .right = 26,
+                      .top = 30 + 18 * (double)cmp->n_groups,
+                      .bottom = 56,
+                      .id = 1};
     struct chart_legend *entries = calloc(cmp->n_groups, sizeof *entries);
     char(*labels)[192] = calloc(cmp->n_groups, sizeof *labels), (*classes)[16] = calloc(cmp->n_groups, sizeof *classes);
     for (size_t g = 0; g < cmp->n_groups; g++)
@@ -94,15 +104,18 @@ int compare_png(const struct compare_group *groups, const struct comparison *c, 
 static void td_difference(FILE *out, const struct compare_difference *d)
 {
     char percent[48], width[48];
-    fprintf(out, "<td class=\"%s\">%s</td><td>%s</td><td class=\"name%s\">%s</td>", d->exceeds_noise ? "off" : "", compare_percent(d->percent, percent),
-            compare_half_width(d->half_width_percent, width), d->exceeds_noise ? " off" : "", compare_verdict(d));
+    fprintf(out, "<td class=\"%s\">%s</td><td>%s</td><td class=\"name%s\">%s</td>", d->exceeds_noise ? "off" : "",
+            compare_percent(d->percent, percent), compare_half_width(d->half_width_percent, width),
+            d->exceeds_noise ? " off" : "", compare_verdict(d));
 }
 
 static void put_summary(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
     char a[48], b[48], sd[48], sd_ort[48];
-    fputs("<div class=\"table-wrap\"><table class=\"figures\" id=\"summary\"><thead><tr><th></th><th class=\"name\">Result</th><th>Repeats</th><th>Peak<br><small>ops/s</small></th><th>\xc2\xb1 sd</th>"
-          "<th>Overall response time<br><small>ms</small></th><th>\xc2\xb1 sd</th><th class=\"name\">Validity</th></tr></thead><tbody>\n",
+    fputs("<div class=\"table-wrap\"><table class=\"figures\" id=\"summary\"><thead><tr><th></th><th "
+          "class=\"name\">Result</th><th>Repeats</th><th>Peak<br><small>ops/s</small></th><th>\xc2\xb1 sd</th>"
+          "<th>Overall response time<br><small>ms</small></th><th>\xc2\xb1 sd</th><th "
+          "class=\"name\">Validity</th></tr></thead><tbody>\n",
           out);
     for (size_t g = 0; g < c->n_groups; g++) {
         bool is_valid = true;
@@ -110,8 +123,10 @@ static void put_summary(const struct compare_group *groups, const struct compari
             is_valid = is_valid && groups[g].repeats[i]->is_valid;
         fprintf(out, "<tr><td>%c</td><td class=\"name\">", compare_letter(g));
         escape_html_short(out, c->labels[g]);
-        fprintf(out, "</td><td>%zu</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"name%s\">%s</td></tr>\n", groups[g].n, report_ops(c->peak[g].mean, a), chart_number(c->peak[g].sd, 3, sd),
-                report_ort(c->ort[g].mean, b), chart_number(c->ort[g].sd, 3, sd_ort), is_valid ? "" : " off", is_valid ? "valid" : "INVALID");
+        fprintf(out, "</td><td>%zu</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"name%s\">%s</td></tr>\n",
+                groups[g].n, report_ops(c->peak[g].mean, a), chart_number(c->peak[g].sd, 3, sd),
+                report_ort(c->ort[g].mean, b), chart_number(c->ort[g].sd, 3, sd_ort), is_valid ? "" : " off",
+                is_valid ? "valid" : "INVALID");
     }
     fputs("</tbody></table></div>\n", out);
 }
@@ -120,12 +135,17 @@ static void put_pair(const struct comparison *c, size_t g, FILE *out)
 {
     char a[48], b[48], load[48];
     fprintf(out, "<section><h2>%c against A: ", compare_letter(g));
-    fputs(c->noise == COMPARE_NOISE_UNKNOWN ? "not judged" : c->is_different[g] ? "different" : "no difference beyond the noise", out);
+    fputs(c->noise == COMPARE_NOISE_UNKNOWN ? "not judged"
+          : c->is_different[g]              ? "different"
+                                            : "no difference beyond the noise",
+          out);
     fputs("</h2>\n<p>", out);
     escape_html_short(out, c->labels[g]);
     fputs(" against ", out);
     escape_html_short(out, c->labels[0]);
-    fputs("</p>\n<div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th class=\"name\">Figure</th><th>Difference</th><th>noise, \xc2\xb1 95 %</th><th class=\"name\">Verdict</th></tr></thead><tbody>\n",
+    fputs("</p>\n<div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th "
+          "class=\"name\">Figure</th><th>Difference</th><th>noise, \xc2\xb1 95 %</th><th "
+          "class=\"name\">Verdict</th></tr></thead><tbody>\n",
           out);
     fputs("<tr><td class=\"name\">Peak throughput</td>", out);
     td_difference(out, &c->peak_d[g]);
@@ -138,12 +158,16 @@ static void put_pair(const struct comparison *c, size_t g, FILE *out)
         fputs("<p>No load is common to all.</p></section>\n", out);
         return;
     }
-    fprintf(out, "<h3>At equal load</h3><div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th>%s<br><small>ops/s</small></th><th>A<br><small>ms</small></th><th>%c<br><small>ms</small></th>"
-                 "<th>Difference</th><th>noise, \xc2\xb1 95 %%</th><th class=\"name\">Verdict</th></tr></thead><tbody>\n",
+    fprintf(out,
+            "<h3>At equal load</h3><div class=\"table-wrap\"><table "
+            "class=\"figures\"><thead><tr><th>%s<br><small>ops/s</small></th><th>A<br><small>ms</small></"
+            "th><th>%c<br><small>ms</small></th>"
+            "<th>Difference</th><th>noise, \xc2\xb1 95 %%</th><th class=\"name\">Verdict</th></tr></thead><tbody>\n",
             c->has_requests ? "Requested" : "Throughput", compare_letter(g));
     for (size_t k = 0; k < c->n_rows; k++) {
         const struct compare_row *row = &c->rows[k];
-        fprintf(out, "<tr><td>%s</td><td>%s</td><td>%s</td>", report_ops(row->ops_per_s, load), report_ms(row->response[0].mean, a), report_ms(row->response[g].mean, b));
+        fprintf(out, "<tr><td>%s</td><td>%s</td><td>%s</td>", report_ops(row->ops_per_s, load),
+                report_ms(row->response[0].mean, a), report_ms(row->response[g].mean, b));
         td_difference(out, &row->response_d[g]);
         fputs("</tr>\n", out);
     }
@@ -152,11 +176,15 @@ static void put_pair(const struct comparison *c, size_t g, FILE *out)
 
 int compare_html(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
-          "content=\"light dark\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>nfscurve: curves compared</title>\n<style>\n",
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+          "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
+          "content=\"light dark\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'\">\n<title>nfscurve: curves compared</title>\n<style>\n",
           out);
     html_style(out);
-    fputs("</style>\n</head>\n<body>\n<main>\n<header><p class=\"eyebrow\">NFSv3 response-time curves</p>\n<h1>Curves compared</h1>\n<p class=\"trademark\">" RESULT_TRADEMARK "</p></header>\n<section><h2>Curves</h2>\n<figure id=\"curve\">\n",
+    fputs("</style>\n</head>\n<body>\n<main>\n<header><p class=\"eyebrow\">NFSv3 response-time curves</p>\n<h1>Curves "
+          "compared</h1>\n<p class=\"trademark\">" RESULT_TRADEMARK
+          "</p></header>\n<section><h2>Curves</h2>\n<figure id=\"curve\">\n",
           out);
     draw(groups, c, out, false);
     fputs("</figure>\n", out);

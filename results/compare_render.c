@@ -1,4 +1,5 @@
-/* compare_render.c - a comparison as text, Markdown, CSV, JSON and gnuplot; compare_html.c has the pictures and the page. */
+/* compare_render.c - a comparison as text, Markdown, CSV, JSON and gnuplot; compare_html.c has the pictures and the
+ * page. */
 #include "compare.h"
 #include "compare_internal.h"
 #include "escape.h"
@@ -52,7 +53,8 @@ char compare_letter(size_t g)
     return g < 26 ? (char)('A' + g) : '?';
 }
 
-/* --- text -------------------------------------------------------------------------------------------------------------- */
+/* --- text
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static void print_groups(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
@@ -61,8 +63,9 @@ static void print_groups(const struct compare_group *groups, const struct compar
     for (size_t g = 0; g < c->n_groups; g++) {
         fprintf(out, "%c   ", compare_letter(g));
         escape_terminal(out, c->labels[g], 60);
-        fprintf(out, "\n    %-28s %7zu %12s %10s %10s %10s\n", "", groups[g].n, report_ops(c->peak[g].mean, peak), isnan(c->peak[g].sd) ? "-" : chart_number(c->peak[g].sd, 3, sd),
-                report_ort(c->ort[g].mean, ort), isnan(c->ort[g].sd) ? "-" : chart_number(c->ort[g].sd, 3, sd_ort));
+        fprintf(out, "\n    %-28s %7zu %12s %10s %10s %10s\n", "", groups[g].n, report_ops(c->peak[g].mean, peak),
+                isnan(c->peak[g].sd) ? "-" : chart_number(c->peak[g].sd, 3, sd), report_ort(c->ort[g].mean, ort),
+                isnan(c->ort[g].sd) ? "-" : chart_number(c->ort[g].sd, 3, sd_ort));
         for (size_t i = 0; i < groups[g].n; i++)
             if (!groups[g].repeats[i]->is_valid) {
                 fprintf(out, "    INVALID: at least one of its results is invalid\n");
@@ -76,14 +79,17 @@ static void print_difference(FILE *out, const char *what, const struct compare_d
     char percent[48], width[48];
     if (isnan(d->percent))
         return;
-    fprintf(out, "  %-30s %12s   noise +/- %-10s %s\n", what, compare_percent(d->percent, percent), isnan(d->half_width_percent) ? "?" : compare_half_width(d->half_width_percent, width),
-            compare_verdict(d));
+    fprintf(out, "  %-30s %12s   noise +/- %-10s %s\n", what, compare_percent(d->percent, percent),
+            isnan(d->half_width_percent) ? "?" : compare_half_width(d->half_width_percent, width), compare_verdict(d));
 }
 
 static void print_pair(const struct comparison *c, size_t g, FILE *out)
 {
     char load[48], a[48], b[48], percent[48], width[48];
-    fprintf(out, "\n%c against A: %s\n", compare_letter(g), c->noise == COMPARE_NOISE_UNKNOWN ? "not judged (noise unknown)" : c->is_different[g] ? "DIFFERENT: more than the noise explains" : "no difference beyond the noise");
+    fprintf(out, "\n%c against A: %s\n", compare_letter(g),
+            c->noise == COMPARE_NOISE_UNKNOWN ? "not judged (noise unknown)"
+            : c->is_different[g]              ? "DIFFERENT: more than the noise explains"
+                                              : "no difference beyond the noise");
     print_difference(out, "peak throughput", &c->peak_d[g]);
     print_difference(out, "overall response time", &c->ort_d[g]);
     print_difference(out, "response time over all loads", &c->mean_d[g]);
@@ -91,13 +97,17 @@ static void print_pair(const struct comparison *c, size_t g, FILE *out)
         fprintf(out, "  no load is common to all\n");
         return;
     }
-    fprintf(out, "\n  %10s %12s %12s %11s %10s  %s\n", c->has_requests ? "requested" : "at ops/s", "A ms", "ms", "difference", "+/- 95%", "");
+    fprintf(out, "\n  %10s %12s %12s %11s %10s  %s\n", c->has_requests ? "requested" : "at ops/s", "A ms", "ms",
+            "difference", "+/- 95%", "");
     for (size_t k = 0; k < c->n_rows; k++) {
         const struct compare_row *row = &c->rows[k];
         const struct compare_difference *d = &row->response_d[g];
-        fprintf(out, "  %10s %12s %12s %11s %10s  %s", report_ops(row->ops_per_s, load), isnan(row->response[0].mean) ? "-" : report_ms(row->response[0].mean, a),
-                isnan(row->response[g].mean) ? "-" : report_ms(row->response[g].mean, b), isnan(d->percent) ? "-" : compare_percent(d->percent, percent),
-                isnan(d->half_width_percent) ? "-" : compare_half_width(d->half_width_percent, width), compare_verdict(d));
+        fprintf(out, "  %10s %12s %12s %11s %10s  %s", report_ops(row->ops_per_s, load),
+                isnan(row->response[0].mean) ? "-" : report_ms(row->response[0].mean, a),
+                isnan(row->response[g].mean) ? "-" : report_ms(row->response[g].mean, b),
+                isnan(d->percent) ? "-" : compare_percent(d->percent, percent),
+                isnan(d->half_width_percent) ? "-" : compare_half_width(d->half_width_percent, width),
+                compare_verdict(d));
         if (row->achieved_d[g].exceeds_noise)
             fprintf(out, "; throughput %s DIFFERENT", compare_percent(row->achieved_d[g].percent, percent));
         fputc('\n', out);
@@ -113,12 +123,14 @@ int compare_text(const struct compare_group *groups, const struct comparison *c,
     return 0;
 }
 
-/* --- Markdown ---------------------------------------------------------------------------------------------------------- */
+/* --- Markdown
+ * ---------------------------------------------------------------------------------------------------------- */
 
 int compare_markdown(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
     char a[48], b[48], d[48], e[48], f[48];
-    fputs("| | result | repeats | peak ops/s | overall response time (ms) | peak against A | response time against A | verdict |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
+    fputs("| | result | repeats | peak ops/s | overall response time (ms) | peak against A | response time against A | "
+          "verdict |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
           out);
     for (size_t g = 0; g < c->n_groups; g++) {
         fprintf(out, "| %c | ", compare_letter(g));
@@ -127,9 +139,12 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
         if (g == 0)
             fputs(" | | |\n", out);
         else
-            fprintf(out, " %s (\xc2\xb1 %s) | %s (\xc2\xb1 %s) | %s |\n", compare_percent(c->peak_d[g].percent, a), compare_half_width(c->peak_d[g].half_width_percent, b),
-                    compare_percent(c->ort_d[g].percent, d), compare_half_width(c->ort_d[g].half_width_percent, e),
-                    c->noise == COMPARE_NOISE_UNKNOWN ? "not judged" : c->is_different[g] ? "**different**" : "within noise");
+            fprintf(out, " %s (\xc2\xb1 %s) | %s (\xc2\xb1 %s) | %s |\n", compare_percent(c->peak_d[g].percent, a),
+                    compare_half_width(c->peak_d[g].half_width_percent, b), compare_percent(c->ort_d[g].percent, d),
+                    compare_half_width(c->ort_d[g].half_width_percent, e),
+                    c->noise == COMPARE_NOISE_UNKNOWN ? "not judged"
+                    : c->is_different[g]              ? "**different**"
+                                                      : "within noise");
     }
     if (c->n_rows) {
         fprintf(out, "\n| %s ops/s |", c->has_requests ? "requested" : "at");
@@ -146,7 +161,8 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
             const struct compare_difference *diff = &c->rows[k].response_d[g];
             fprintf(out, " %s |", report_ms(c->rows[k].response[g].mean, f));
             if (g)
-                fprintf(out, " %s%s%s |", diff->exceeds_noise ? "**" : "", compare_percent(diff->percent, b), diff->exceeds_noise ? "**" : "");
+                fprintf(out, " %s%s%s |", diff->exceeds_noise ? "**" : "", compare_percent(diff->percent, b),
+                        diff->exceeds_noise ? "**" : "");
         }
         fputc('\n', out);
     }
@@ -154,7 +170,8 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
     return 0;
 }
 
-/* --- CSV and JSON ------------------------------------------------------------------------------------------------------ */
+/* --- CSV and JSON
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void put(FILE *out, double v)
 {
@@ -164,7 +181,8 @@ static void put(FILE *out, double v)
         fputs(json_text_number(v, number), out);
 }
 
-static void put_row(FILE *out, const char *label, const char *figure, double load, const struct compare_figure *base, const struct compare_figure *f, const struct compare_difference *d)
+static void put_row(FILE *out, const char *label, const char *figure, double load, const struct compare_figure *base,
+                    const struct compare_figure *f, const struct compare_difference *d)
 {
     escape_csv(out, label);
     fprintf(out, ",%s", figure);
@@ -179,14 +197,17 @@ static void put_row(FILE *out, const char *label, const char *figure, double loa
 
 int compare_csv(const struct comparison *c, FILE *out)
 {
-    fputs("result,figure,load_ops_per_s,base,value,sd,difference_percent,noise_half_width_percent,exceeds_noise\n", out);
+    fputs("result,figure,load_ops_per_s,base,value,sd,difference_percent,noise_half_width_percent,exceeds_noise\n",
+          out);
     for (size_t g = 0; g < c->n_groups; g++) {
         put_row(out, c->labels[g], "peak_ops_per_s", NAN, &c->peak[0], &c->peak[g], &c->peak_d[g]);
         put_row(out, c->labels[g], "ort_ms", NAN, &c->ort[0], &c->ort[g], &c->ort_d[g]);
         for (size_t k = 0; k < c->n_rows; k++) {
-            put_row(out, c->labels[g], "response_ms", c->rows[k].ops_per_s, &c->rows[k].response[0], &c->rows[k].response[g], &c->rows[k].response_d[g]);
+            put_row(out, c->labels[g], "response_ms", c->rows[k].ops_per_s, &c->rows[k].response[0],
+                    &c->rows[k].response[g], &c->rows[k].response_d[g]);
             if (c->has_requests)
-                put_row(out, c->labels[g], "achieved_ops_per_s", c->rows[k].ops_per_s, &c->rows[k].achieved[0], &c->rows[k].achieved[g], &c->rows[k].achieved_d[g]);
+                put_row(out, c->labels[g], "achieved_ops_per_s", c->rows[k].ops_per_s, &c->rows[k].achieved[0],
+                        &c->rows[k].achieved[g], &c->rows[k].achieved_d[g]);
         }
     }
     return 0;
@@ -206,7 +227,9 @@ static json_t *figure_json(const struct compare_figure *f, const struct compare_
 
 int compare_json(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
-    static const char *const noise[] = {[COMPARE_NOISE_UNKNOWN] = "unknown", [COMPARE_NOISE_WITHIN_RUN] = "within-run", [COMPARE_NOISE_REPEATS] = "repeats"};
+    static const char *const noise[] = {[COMPARE_NOISE_UNKNOWN] = "unknown",
+                                        [COMPARE_NOISE_WITHIN_RUN] = "within-run",
+                                        [COMPARE_NOISE_REPEATS] = "repeats"};
     json_t *root = json_object(), *results = json_array();
     json_put_text(root, "schema", "nfscurve-comparison/1");
     json_put_text(root, "trademark", RESULT_TRADEMARK);
@@ -222,7 +245,8 @@ int compare_json(const struct compare_group *groups, const struct comparison *c,
             json_put_double(row, c->has_requests ? "requested_ops_per_s" : "ops_per_s", c->rows[k].ops_per_s);
             json_object_set_new(row, "response_ms", figure_json(&c->rows[k].response[g], &c->rows[k].response_d[g]));
             if (c->has_requests)
-                json_object_set_new(row, "achieved_ops_per_s", figure_json(&c->rows[k].achieved[g], &c->rows[k].achieved_d[g]));
+                json_object_set_new(row, "achieved_ops_per_s",
+                                    figure_json(&c->rows[k].achieved[g], &c->rows[k].achieved_d[g]));
             json_array_append_new(loads, row);
         }
         json_object_set_new(o, "loads", loads);
@@ -236,7 +260,8 @@ int compare_json(const struct compare_group *groups, const struct comparison *c,
     return error;
 }
 
-/* --- gnuplot ----------------------------------------------------------------------------------------------------------- */
+/* --- gnuplot
+ * ----------------------------------------------------------------------------------------------------------- */
 
 int compare_gnuplot(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
@@ -250,14 +275,17 @@ int compare_gnuplot(const struct compare_group *groups, const struct comparison 
                 char a[32], b[32];
                 if (!r->points[k].is_valid || !isfinite(r->points[k].response_ms))
                     continue;
-                fprintf(out, "%s %s\n", json_text_number(r->points[k].achieved_ops_per_s, a), json_text_number(r->points[k].response_ms, b));
+                fprintf(out, "%s %s\n", json_text_number(r->points[k].achieved_ops_per_s, a),
+                        json_text_number(r->points[k].response_ms, b));
                 n++;
             }
             fputs("\n", out); /* a blank line lifts the pen between repeats */
         }
         fputs(n ? "END\n" : "NaN NaN\nEND\n", out);
     }
-    fputs("set encoding utf8\nset xlabel 'throughput (ops/s)'\nset ylabel 'response time (ms)'\nset key top left noenhanced\nset grid\nset xrange [0:*]\nset yrange [0:*]\nplot ", out);
+    fputs("set encoding utf8\nset xlabel 'throughput (ops/s)'\nset ylabel 'response time (ms)'\nset key top left "
+          "noenhanced\nset grid\nset xrange [0:*]\nset yrange [0:*]\nplot ",
+          out);
     for (size_t g = 0; g < c->n_groups; g++) {
         fprintf(out, "%s$r%zu using 1:2 with linespoints linewidth 2 pointtype 7 title ", g ? ", \\\n     " : "", g);
         escape_gnuplot(out, c->labels[g]);

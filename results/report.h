@@ -42,8 +42,8 @@ struct compare_group {
     size_t n;
 };
 
-/* Several things over each other, each against the first: html, text, csv, svg, png, json, gnuplot, markdown. 0, -ENOTSUP for another format,
- * or -errno. compare.h says which differences count. */
+/* Several things over each other, each against the first: html, text, csv, svg, png, json, gnuplot, markdown. 0,
+ * -ENOTSUP for another format, or -errno. compare.h says which differences count. */
 int compare_render(const struct compare_group *groups, size_t n, enum report_format format, FILE *out);
 
 /* --- report --check
