@@ -63,6 +63,19 @@ def bin():
     return directory
 
 
+@pytest.fixture(scope="session")
+def engine_tool(bin):
+    """engine_tool("nfs3_probe") -> a program of tests/engine, of the same build as the programs under test."""
+
+    def find(name):
+        for build in (bin.parent / "build", bin.parent):
+            if (build / "tests" / "engine" / name).exists():
+                return build / "tests" / "engine" / name
+        pytest.skip(f"{name} is not built")
+
+    return find
+
+
 @pytest.fixture
 def run_dir(tmp_path):
     """An empty directory for this test alone."""

@@ -19,13 +19,8 @@ RUNS, CALLS = 200, 200
 
 
 @pytest.fixture(scope="session")
-def probe(bin):
-    """nfs3_probe of the build whose programs are tested."""
-    for build in (bin.parent / "build", bin.parent):
-        path = build / "tests" / "engine" / "nfs3_probe"
-        if path.exists():
-            return path
-    pytest.skip("nfs3_probe is not built")
+def probe(engine_tool):
+    return engine_tool("nfs3_probe")
 
 
 @pytest.fixture

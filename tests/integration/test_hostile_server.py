@@ -14,11 +14,8 @@ pytestmark = [pytest.mark.faults, pytest.mark.sanitizer]
 
 
 @pytest.mark.parametrize("seed", [1, 20261130])
-def test_every_call_completes_and_nothing_breaks(bin, seed):
-    paths = [build / "tests" / "engine" / "nfs3_hostile" for build in (bin.parent / "build", bin.parent)]
-    hostile = next((path for path in paths if path.exists()), None)
-    if not hostile:
-        pytest.skip("nfs3_hostile is not built")
+def test_every_call_completes_and_nothing_breaks(engine_tool, seed):
+    hostile = engine_tool("nfs3_hostile")
     done = subprocess.run([str(hostile), "-s", "4", "-r", str(seed)], capture_output=True, text=True, timeout=60 * PATIENCE, preexec_fn=die_with_parent, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-4000:]}"
     figures = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", done.stdout)}
