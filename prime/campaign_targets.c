@@ -33,6 +33,24 @@ static const struct config_key local_target_keys[] = {
     {.key = NULL},
 };
 
+/* "curve:FILE" or "curve:FILE,OPTIONS": the file becomes absolute, since the target runs elsewhere. */
+static void resolve_curve_file(const struct config_ctx *ctx, struct local_target *local)
+{
+    char *file = local->latency + 6, *options = strchr(file, ',');
+    if (options != NULL) {
+        *options++ = '\0';
+    }
+    char *path = row_absolute_path(ctx->src, file);
+    if (path == NULL) {
+        config_complain(ctx, "latency names the curve file \"%s\", which cannot be found: %s", file, strerror(errno));
+        return;
+    }
+    char *latency = options != NULL ? text_format("curve:%s,%s", path, options) : text_format("curve:%s", path);
+    free(local->latency);
+    local->latency = latency;
+    free(path);
+}
+
 static void check_local_target(const struct config_ctx *ctx, struct local_target *local)
 {
     bool is_known = false;
@@ -46,16 +64,7 @@ static void check_local_target(const struct config_ctx *ctx, struct local_target
         config_complain(ctx, "export is \"%s\"; expected a path that starts with /", local->export_path);
     }
     if (local->latency != NULL && strncmp(local->latency, "curve:", 6) == 0) {
-        char *path = row_absolute_path(ctx->src, local->latency + 6);
-        if (path == NULL) {
-            config_complain(ctx, "latency names the curve file \"%s\", which cannot be found: %s", local->latency + 6,
-                            strerror(errno));
-            return;
-        }
-        char *latency = text_format("curve:%s", path);
-        free(local->latency);
-        local->latency = latency;
-        free(path);
+        resolve_curve_file(ctx, local);
     }
 }
 
