@@ -1,0 +1,194 @@
+/* working_set.c - see working_set.h. */
+#include "working_set.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAMBDA       6.0
+#define FIT_SLACK    8192u /* sfs-facts section 3 */
+#define MAX_LOOKS    512u  /* files of a group that are looked at for a fit; large requests fit few files */
+#define LARGEST_OF   16u
+#define GROUP_TRIES  6u    /* groups drawn before a request is clipped to the best file found */
+#define WRITER_TRIES 64u
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+    while (b != 0) {
+        uint32_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses, uint64_t seed)
+{
+    memset(ws, 0, sizeof *ws);
+    ws->fileset = fileset;
+    ws->uses = uses;
+    ws->n_uses = n_uses;
+    rng_seed(&ws->rng, seed, 0x66696c65);
+    double weight = exp(-LAMBDA), sum = 0;
+    for (int k = 0; k < WORKING_SET_CLASSES; k++) {
+        sum += weight;
+        ws->cumulative[k] = sum;
+        weight *= LAMBDA / (k + 1);
+    }
+    for (int k = 0; k < WORKING_SET_CLASSES; k++)
+        ws->cumulative[k] /= sum;
+    ws->stride = (uint32_t)(fileset->n_ws * 0.6180339887498949);
+    if (ws->stride == 0)
+        ws->stride = 1;
+    while (gcd(ws->stride, fileset->n_ws) != 1)
+        ws->stride++;
+    ws->touched = calloc(fileset->n_ws / 8 + 1, 1);
+    return ws->touched != NULL ? 0 : -ENOMEM;
+}
+
+void working_set_fini(struct working_set *ws)
+{
+    free(ws->touched);
+    ws->touched = NULL;
+}
+
+void working_set_touch(struct working_set *ws, uint32_t k)
+{
+    uint8_t bit = (uint8_t)(1u << (k & 7));
+    ws->n_touched += (ws->touched[k >> 3] & bit) == 0;
+    ws->touched[k >> 3] |= bit;
+}
+
+static bool is_usable(const struct working_set *ws, uint32_t k, bool is_writer)
+{
+    if (ws->fileset->ws_handles[k].len == 0)
+        return false; /* its creation failed */
+    for (uint32_t i = 0; i < ws->n_uses; i++) {
+        if (ws->uses[i].file == k && (is_writer || ws->uses[i].is_writer))
+            return false;
+    }
+    return true;
+}
+
+/* Rows of group g are first, first + n_groups, ...; how many there are. */
+static uint32_t group_rows(const struct working_set *ws, uint32_t g, uint32_t *first)
+{
+    uint32_t n_groups = ws->fileset->layout.n_access_groups, n_ws = ws->fileset->n_ws;
+    uint32_t phase = (uint32_t)(ws->fileset->layout.first_working_set % n_groups);
+    *first = g >= phase ? g - phase : g + n_groups - phase;
+    return *first < n_ws ? (n_ws - *first - 1) / n_groups + 1 : 0;
+}
+
+static uint32_t draw_group(struct working_set *ws)
+{
+    double u = rng_unit(&ws->rng);
+    uint32_t k = 0;
+    while (k < WORKING_SET_CLASSES - 1 && u >= ws->cumulative[k])
+        k++;
+    uint32_t n_of_class = ws->fileset->layout.n_access_groups / WORKING_SET_CLASSES;
+    return k + WORKING_SET_CLASSES * (uint32_t)rng_below(&ws->rng, n_of_class > 0 ? n_of_class : 1);
+}
+
+struct best {
+    uint32_t row;
+    uint64_t bytes;
+};
+
+/* The better of two for a request: the smallest that holds it, or else the largest. */
+static bool is_better(uint64_t bytes, uint64_t than, uint64_t wanted)
+{
+    if ((bytes >= wanted) != (than >= wanted))
+        return bytes >= wanted;
+    return bytes >= wanted ? bytes < than : bytes > than;
+}
+
+/* Looks through group g from a random place on. True when a file fits. */
+static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want want, uint64_t bytes, bool is_writer, struct best *best)
+{
+    uint32_t first, n_groups = ws->fileset->layout.n_access_groups;
+    uint32_t n = group_rows(ws, g, &first);
+    if (n == 0)
+        return false;
+    uint32_t at = (uint32_t)rng_below(&ws->rng, n);
+    uint32_t looks = want == WANT_LARGEST ? LARGEST_OF : want == WANT_ANY ? n : MAX_LOOKS;
+    for (uint32_t i = 0; i < n && i < looks; i++, at = at + 1 < n ? at + 1 : 0) {
+        uint32_t row = first + at * n_groups;
+        if (!is_usable(ws, row, is_writer))
+            continue;
+        uint64_t size = fileset_ws_bytes(ws->fileset, row);
+        bool is_first = best->row == FILESET_NONE;
+        if (is_first || (want == WANT_LARGEST ? size > best->bytes : is_better(size, best->bytes, bytes)))
+            *best = (struct best){row, size};
+        if (want == WANT_ANY || (want == WANT_FIT && size >= bytes && size <= bytes + FIT_SLACK)) {
+            *best = (struct best){row, size};
+            return true;
+        }
+    }
+    return want != WANT_FIT ? best->row != FILESET_NONE : best->row != FILESET_NONE && best->bytes >= bytes;
+}
+
+static uint32_t pick_from_groups(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer)
+{
+    struct best best = {FILESET_NONE, 0};
+    for (uint32_t i = 0; i < GROUP_TRIES; i++) {
+        if (look_in_group(ws, draw_group(ws), want, bytes, is_writer, &best))
+            return best.row;
+    }
+    return best.row;
+}
+
+/* Continuous Zipf on [0, n) by the inverse of its distribution function: no table, whatever n. */
+static uint32_t draw_zipf(struct working_set *ws)
+{
+    const struct process_layout *l = &ws->fileset->layout;
+    double theta = ws->fileset->workload->zipf_theta, total = (double)l->lg_n_working_set;
+    double u = rng_unit(&ws->rng), rank;
+    if (fabs(theta - 1) < 1e-9)
+        rank = exp(u * log(total + 1)) - 1;
+    else
+        rank = pow(1 + u * (pow(total + 1, 1 - theta) - 1), 1 / (1 - theta)) - 1;
+    uint32_t j = (uint32_t)(rank * ws->fileset->n_ws / total);
+    return j < ws->fileset->n_ws ? j : ws->fileset->n_ws - 1;
+}
+
+static uint32_t draw_rank(struct working_set *ws)
+{
+    const struct workload *w = ws->fileset->workload;
+    uint32_t n = ws->fileset->n_ws;
+    if (w->popularity == POPULARITY_ZIPF)
+        return draw_zipf(ws);
+    if (w->popularity == POPULARITY_HOT_SET) {
+        uint32_t n_hot = (uint32_t)(n * w->hot_set_percent / 100 + 0.5);
+        n_hot = n_hot == 0 ? 1 : n_hot;
+        if (n_hot >= n || rng_unit(&ws->rng) * 100 < w->hot_set_access_percent)
+            return (uint32_t)rng_below(&ws->rng, n_hot < n ? n_hot : n);
+        return n_hot + (uint32_t)rng_below(&ws->rng, n - n_hot);
+    }
+    return (uint32_t)rng_below(&ws->rng, n);
+}
+
+static uint32_t pick_by_rank(struct working_set *ws, enum file_want want, bool is_writer)
+{
+    struct best best = {FILESET_NONE, 0};
+    for (uint32_t i = 0; i < WRITER_TRIES; i++) {
+        uint32_t row = (uint32_t)((uint64_t)draw_rank(ws) * ws->stride % ws->fileset->n_ws);
+        if (!is_usable(ws, row, is_writer))
+            continue;
+        uint64_t size = fileset_ws_bytes(ws->fileset, row);
+        if (want != WANT_LARGEST)
+            return row;
+        if (best.row == FILESET_NONE || size > best.bytes)
+            best = (struct best){row, size};
+        if (i + 1 >= LARGEST_OF)
+            break;
+    }
+    return best.row;
+}
+
+uint32_t working_set_pick(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer)
+{
+    if (ws->fileset->workload->popularity == POPULARITY_ACCESS_GROUPS)
+        return pick_from_groups(ws, want, bytes, is_writer);
+    return pick_by_rank(ws, want, is_writer);
+}
