@@ -9,11 +9,11 @@
 #define POOL_BYTES  (2u << 20) /* a second copy of its first block behind it makes any place good for a whole block */
 #define BLOCK_BYTES 4096u
 #define N_TWINS     16u /* blocks that the deduplicable ones are copies of */
-#define CELL_MAGIC  UINT32_C(0x6e637631)
+#define CELL_MAGIC  UINT64_C(0x6e66736375727665)
 
 struct cell_stamp {
-    uint32_t magic;
-    uint32_t generation;
+    uint64_t magic;
+    uint64_t generation;
     uint64_t file;
     uint64_t offset;
 };
@@ -55,11 +55,11 @@ static uint64_t mix(uint64_t x)
 
 /* A whole cell from its stamp: a chain of mixes over the stamp's words, then zeros. */
 static void make_cell(const struct data_pattern *p, uint8_t cell[static DATA_CELL_BYTES], uint64_t file, uint64_t offset,
-                      uint32_t generation)
+                      uint64_t generation)
 {
     struct cell_stamp stamp = {CELL_MAGIC, generation, file, offset};
     memcpy(cell, &stamp, sizeof stamp);
-    uint64_t state = mix(file * UINT64_C(0x9e3779b97f4a7c15) ^ mix(offset ^ (uint64_t)generation << 40));
+    uint64_t state = mix(file * UINT64_C(0x9e3779b97f4a7c15) ^ mix(offset ^ mix(generation)));
     uint32_t end = DATA_CELL_BYTES - p->zero_bytes;
     for (uint32_t i = sizeof stamp; i < end; i += 8) {
         state += UINT64_C(0x9e3779b97f4a7c15);
@@ -69,7 +69,7 @@ static void make_cell(const struct data_pattern *p, uint8_t cell[static DATA_CEL
     memset(cell + end, 0, p->zero_bytes);
 }
 
-static void fill_cells(const struct data_pattern *p, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint32_t generation)
+static void fill_cells(const struct data_pattern *p, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint64_t generation)
 {
     uint8_t cell[DATA_CELL_BYTES];
     while (bytes > 0) {
@@ -99,7 +99,7 @@ static void fill_block(struct data_pattern *p, uint8_t *out, size_t n)
         memset(out + end, 0, n - end);
 }
 
-void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint32_t generation)
+void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint64_t generation)
 {
     if (pattern->verify) {
         fill_cells(pattern, out, bytes, file, offset, generation);
@@ -110,7 +110,7 @@ void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes,
 }
 
 bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data, size_t bytes, uint64_t file, uint64_t offset,
-                        uint32_t max_generation, char *what, size_t what_bytes)
+                        uint64_t max_generation, char *what, size_t what_bytes)
 {
     uint8_t cell[DATA_CELL_BYTES];
     size_t skip = (size_t)((DATA_CELL_BYTES - offset % DATA_CELL_BYTES) % DATA_CELL_BYTES);
@@ -118,9 +118,9 @@ bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data,
         struct cell_stamp stamp;
         memcpy(&stamp, data + i, sizeof stamp);
         if (stamp.magic != CELL_MAGIC || stamp.file != file || stamp.offset != offset + i || stamp.generation > max_generation) {
-            snprintf(what, what_bytes, "offset %llu: stamp %08x of file %llu, offset %llu, generation %u (asked: file %llu, generation <= %u)",
-                     (unsigned long long)(offset + i), stamp.magic, (unsigned long long)stamp.file, (unsigned long long)stamp.offset,
-                     stamp.generation, (unsigned long long)file, max_generation);
+            snprintf(what, what_bytes, "offset %llu: stamp %llx of file %llu, offset %llu, generation %llu (asked: file %llu, generation <= %llu)",
+                     (unsigned long long)(offset + i), (unsigned long long)stamp.magic, (unsigned long long)stamp.file, (unsigned long long)stamp.offset,
+                     (unsigned long long)stamp.generation, (unsigned long long)file, (unsigned long long)max_generation);
             return false;
         }
         make_cell(pattern, cell, file, offset + i, stamp.generation);

@@ -34,10 +34,10 @@ int data_pattern_init(struct data_pattern *pattern, const struct workload *workl
 void data_pattern_fini(struct data_pattern *pattern);
 
 /* `bytes` of data for `file` (any number that is the file's own over the target) at `offset`. */
-void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint32_t generation);
+void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint64_t generation);
 
-/* With verify only: checks the whole cells of what was read; generations 0..max_generation may be there. False and a description when wrong. */
+/* With verify only: checks the whole cells of what was read; generations up to max_generation may be there. False and a description when wrong. */
 bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data, size_t bytes, uint64_t file, uint64_t offset,
-                        uint32_t max_generation, char *what, size_t what_bytes);
+                        uint64_t max_generation, char *what, size_t what_bytes);
 
 #endif

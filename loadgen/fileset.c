@@ -41,10 +41,8 @@ int fileset_init(struct fileset *fs, const struct workload *workload, const stru
     fs->symlink_handles = table(fs->n_symlinks, sizeof *fs->symlink_handles);
     fs->slots = table(fs->n_slots, sizeof *fs->slots);
     fs->slot_handles = table(fs->max_slot_handles, sizeof *fs->slot_handles);
-    if (workload->verify_data)
-        fs->ws_generations = table(fs->n_ws, sizeof *fs->ws_generations);
     if (fs->ws_handles == NULL || fs->ws_sizes == NULL || fs->dir_handles == NULL || fs->symlink_handles == NULL ||
-        fs->slots == NULL || fs->slot_handles == NULL || (workload->verify_data && fs->ws_generations == NULL)) {
+        fs->slots == NULL || fs->slot_handles == NULL) {
         fileset_fini(fs);
         snprintf(message, message_bytes, "not enough memory for a fileset table of %llu bytes",
                  (unsigned long long)layout_memory_bytes(layout));
@@ -71,7 +69,6 @@ void fileset_fini(struct fileset *fs)
 {
     free(fs->ws_handles);
     free(fs->ws_sizes);
-    free(fs->ws_generations);
     free(fs->dir_handles);
     free(fs->symlink_handles);
     free(fs->slots);
@@ -82,8 +79,6 @@ void fileset_fini(struct fileset *fs)
 uint64_t fileset_memory_bytes(const struct fileset *fs)
 {
     uint64_t per_ws = sizeof *fs->ws_handles + sizeof *fs->ws_sizes;
-    if (fs->ws_generations != NULL)
-        per_ws += sizeof *fs->ws_generations;
     return fs->n_ws * per_ws + ((uint64_t)fs->n_dirs + fs->n_symlinks + fs->max_slot_handles) * sizeof(struct nfs3_fh) +
            (uint64_t)fs->n_slots * sizeof *fs->slots;
 }

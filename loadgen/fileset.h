@@ -52,7 +52,6 @@ struct fileset {
     uint32_t n_ws;
     struct nfs3_fh *ws_handles;
     uint8_t (*ws_sizes)[5];
-    uint32_t *ws_generations; /* verify_data only: of the write that touched the file last */
 
     uint32_t n_dirs;
     struct nfs3_fh *dir_handles;
