@@ -195,6 +195,11 @@ bool fileset_parse_name(const char *name, uint32_t len, const char *prefix, uint
     return true;
 }
 
+uint64_t fileset_file_identity(const struct fileset *fs, uint64_t j)
+{
+    return (uint64_t)fs->layout.client << 52 | (uint64_t)(fs->layout.process & 0xfff) << 40 | j;
+}
+
 uint64_t fileset_ws_file(const struct fileset *fs, uint32_t k)
 {
     const struct process_layout *l = &fs->layout;
@@ -216,6 +221,15 @@ uint64_t fileset_ws_bytes(const struct fileset *fs, uint32_t k)
 {
     const uint8_t *s = fs->ws_sizes[k];
     return (uint64_t)s[0] | (uint64_t)s[1] << 8 | (uint64_t)s[2] << 16 | (uint64_t)s[3] << 24 | (uint64_t)s[4] << 32;
+}
+
+uint64_t fileset_ws_total_bytes(const struct fileset *fs)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < fs->n_ws; k++) {
+        sum += fileset_ws_bytes(fs, k);
+    }
+    return sum;
 }
 
 void fileset_set_ws_bytes(struct fileset *fs, uint32_t k, uint64_t bytes)

@@ -101,10 +101,15 @@ bool fileset_parse_name(const char *name, uint32_t len, const char *prefix, uint
 #define FILESET_SYMLINK_PREFIX "symlink."
 #define FILESET_DIR_SLOT_PREFIX "newdir_en."
 
+/* A number that no other file of the export has, the same in every run: what stamps in its data say. */
+uint64_t fileset_file_identity(const struct fileset *fs, uint64_t j);
+
 /* Row of the working set that is file j, or FILESET_NONE. */
 uint32_t fileset_ws_of_file(const struct fileset *fs, uint64_t j);
 uint64_t fileset_ws_file(const struct fileset *fs, uint32_t k);
 uint64_t fileset_ws_bytes(const struct fileset *fs, uint32_t k);
+/* Of all rows. */
+uint64_t fileset_ws_total_bytes(const struct fileset *fs);
 /* Also keeps io_bytes. */
 void fileset_set_ws_bytes(struct fileset *fs, uint32_t k, uint64_t bytes);
 

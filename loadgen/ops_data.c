@@ -52,7 +52,7 @@ static uint64_t draw_offset(struct load *load, uint64_t file_bytes, uint64_t byt
 
 static uint64_t file_identity(const struct fileset *fs, uint32_t row)
 {
-    return (uint64_t)fs->layout.client << 52 | (uint64_t)(fs->layout.process & 0xfff) << 40 | fileset_ws_file(fs, row);
+    return fileset_file_identity(fs, fileset_ws_file(fs, row));
 }
 
 static void send_reads(struct request *request)
