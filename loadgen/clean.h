@@ -11,8 +11,8 @@ struct clean;
 struct clean_options {
     struct event_base *base;
     struct nfs3_client *client;
-    struct process_shared *shared; /* progress, last_op */
-    const char *where;             /* "server:/export" */
+    struct process_shared *shared;   /* progress, last_op */
+    const char *where;               /* "server:/export" */
     uint32_t client_number, process; /* CL<client_number>/testdir<process> */
     uint32_t dir_bytes;
     int64_t timeout_ns;

@@ -54,8 +54,8 @@ static uint64_t mix(uint64_t x)
 }
 
 /* A whole cell from its stamp: a chain of mixes over the stamp's words, then zeros. */
-static void make_cell(const struct data_pattern *p, uint8_t cell[static DATA_CELL_BYTES], uint64_t file, uint64_t offset,
-                      uint64_t generation)
+static void make_cell(const struct data_pattern *p, uint8_t cell[static DATA_CELL_BYTES], uint64_t file,
+                      uint64_t offset, uint64_t generation)
 {
     struct cell_stamp stamp = {CELL_MAGIC, generation, file, offset};
     memcpy(cell, &stamp, sizeof stamp);
@@ -69,7 +69,8 @@ static void make_cell(const struct data_pattern *p, uint8_t cell[static DATA_CEL
     memset(cell + end, 0, p->zero_bytes);
 }
 
-static void fill_cells(const struct data_pattern *p, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint64_t generation)
+static void fill_cells(const struct data_pattern *p, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset,
+                       uint64_t generation)
 {
     uint8_t cell[DATA_CELL_BYTES];
     while (bytes > 0) {
@@ -99,7 +100,8 @@ static void fill_block(struct data_pattern *p, uint8_t *out, size_t n)
         memset(out + end, 0, n - end);
 }
 
-void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset, uint64_t generation)
+void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset,
+                       uint64_t generation)
 {
     if (pattern->verify) {
         fill_cells(pattern, out, bytes, file, offset, generation);
@@ -109,18 +111,22 @@ void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes,
         fill_block(pattern, out + i, bytes - i < BLOCK_BYTES ? bytes - i : BLOCK_BYTES);
 }
 
-bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data, size_t bytes, uint64_t file, uint64_t offset,
-                        uint64_t max_generation, char *what, size_t what_bytes)
+bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data, size_t bytes, uint64_t file,
+                        uint64_t offset, uint64_t max_generation, char *what, size_t what_bytes)
 {
     uint8_t cell[DATA_CELL_BYTES];
     size_t skip = (size_t)((DATA_CELL_BYTES - offset % DATA_CELL_BYTES) % DATA_CELL_BYTES);
     for (size_t i = skip; i + DATA_CELL_BYTES <= bytes; i += DATA_CELL_BYTES) {
         struct cell_stamp stamp;
         memcpy(&stamp, data + i, sizeof stamp);
-        if (stamp.magic != CELL_MAGIC || stamp.file != file || stamp.offset != offset + i || stamp.generation > max_generation) {
-            snprintf(what, what_bytes, "offset %llu: stamp %llx of file %llu, offset %llu, generation %llu (asked: file %llu, generation <= %llu)",
-                     (unsigned long long)(offset + i), (unsigned long long)stamp.magic, (unsigned long long)stamp.file, (unsigned long long)stamp.offset,
-                     (unsigned long long)stamp.generation, (unsigned long long)file, (unsigned long long)max_generation);
+        if (stamp.magic != CELL_MAGIC || stamp.file != file || stamp.offset != offset + i ||
+            stamp.generation > max_generation) {
+            snprintf(what, what_bytes,
+                     "offset %llu: stamp %llx of file %llu, offset %llu, generation %llu (asked: file %llu, generation "
+                     "<= %llu)",
+                     (unsigned long long)(offset + i), (unsigned long long)stamp.magic, (unsigned long long)stamp.file,
+                     (unsigned long long)stamp.offset, (unsigned long long)stamp.generation, (unsigned long long)file,
+                     (unsigned long long)max_generation);
             return false;
         }
         make_cell(pattern, cell, file, offset + i, stamp.generation);
@@ -128,7 +134,8 @@ bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data,
             size_t k = 0;
             while (cell[k] == data[i + k])
                 k++;
-            snprintf(what, what_bytes, "offset %llu: byte %02x instead of %02x", (unsigned long long)(offset + i + k), data[i + k], cell[k]);
+            snprintf(what, what_bytes, "offset %llu: byte %02x instead of %02x", (unsigned long long)(offset + i + k),
+                     data[i + k], cell[k]);
             return false;
         }
     }

@@ -1,7 +1,7 @@
 /* deck.h - draws by weight that can't wander: shuffled decks with the weights' exact shares.
  *
- * Independent draws of a 1 % kind are off by 3 sigma = 0.3 points after 10,000; a deck of 200 holds it to half a card. What rounding takes
- * from a kind in one deck it gets back in the next ones.
+ * Independent draws of a 1 % kind are off by 3 sigma = 0.3 points after 10,000; a deck of 200 holds it to half a card.
+ * What rounding takes from a kind in one deck it gets back in the next ones.
  */
 #ifndef NFSCURVE_LOADGEN_DECK_H
 #define NFSCURVE_LOADGEN_DECK_H

@@ -21,11 +21,11 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#define STACK_BYTES     (128u << 10)
-#define GUARD_BYTES     4096u
-#define FIRST_PAUSE_NS  (50 * NS_PER_MS)
+#define STACK_BYTES      (128u << 10)
+#define GUARD_BYTES      4096u
+#define FIRST_PAUSE_NS   (50 * NS_PER_MS)
 #define LONGEST_PAUSE_NS NS_PER_S
-#define STATUS_JUKEBOX  10008u
+#define STATUS_JUKEBOX   10008u
 
 struct fiber {
     struct fiber_group *group;
@@ -148,7 +148,8 @@ int fiber_start(struct fiber_group *group, void (*fn)(struct fiber_group *group,
     f->group = group;
     f->fn = fn;
     f->arg = arg;
-    f->stack = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    f->stack =
+        mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (f->stack == MAP_FAILED) {
         free(f);
         return -ENOMEM;
@@ -275,7 +276,8 @@ int fiber_call(struct fiber_group *group, struct nfs3_call *call, const struct n
         }
         int error = nfs3_send(group->options.client, call);
         if (error != 0) {
-            static const struct nfs3_reply unsent = {.result = NFS3_CALL_BROKEN, .message = "the call could not be sent"};
+            static const struct nfs3_reply unsent = {.result = NFS3_CALL_BROKEN,
+                                                     .message = "the call could not be sent"};
             *reply = &unsent;
             return error;
         }

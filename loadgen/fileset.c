@@ -14,8 +14,8 @@ static void *table(uint64_t n, size_t bytes)
     return calloc(n > 0 ? n : 1, bytes);
 }
 
-int fileset_init(struct fileset *fs, const struct workload *workload, const struct process_layout *layout, char *message,
-                 size_t message_bytes)
+int fileset_init(struct fileset *fs, const struct workload *workload, const struct process_layout *layout,
+                 char *message, size_t message_bytes)
 {
     memset(fs, 0, sizeof *fs);
     fs->workload = workload;
@@ -24,7 +24,8 @@ int fileset_init(struct fileset *fs, const struct workload *workload, const stru
         layout->n_directories > UINT32_MAX || layout->n_symlinks > UINT32_MAX || layout->n_non_io_files > UINT32_MAX ||
         layout->n_files < layout->n_working_set || layout->n_access_groups == 0) {
         snprintf(message, message_bytes,
-                 "a layout of %llu files in %llu directories with %llu in the working set and %u access groups is impossible",
+                 "a layout of %llu files in %llu directories with %llu in the working set and %u access groups is "
+                 "impossible",
                  (unsigned long long)layout->n_files, (unsigned long long)layout->n_directories,
                  (unsigned long long)layout->n_working_set, layout->n_access_groups);
         return -EINVAL;
@@ -55,7 +56,8 @@ int fileset_init(struct fileset *fs, const struct workload *workload, const stru
         uint64_t bytes = fileset_file_bytes(fs, fileset_ws_file(fs, k));
         if (bytes > FILESET_MAX_FILE_BYTES / 2) {
             fileset_fini(fs);
-            snprintf(message, message_bytes, "a file of %llu bytes is too large: 512 GiB at most", (unsigned long long)bytes);
+            snprintf(message, message_bytes, "a file of %llu bytes is too large: 512 GiB at most",
+                     (unsigned long long)bytes);
             return -EINVAL;
         }
         fileset_set_ws_bytes(fs, k, bytes);
@@ -128,7 +130,8 @@ void fileset_dir_name(const struct fileset *fs, uint32_t dir, uint32_t level, ch
     uint32_t depth = fs->workload->directory_depth > 0 ? fs->workload->directory_depth : 1;
     uint32_t width = fs->workload->directory_width;
     uint64_t number = dir;
-    /* Digits of the leaf's number in base `width`, the first level taking what is left; without a width a level has one directory. */
+    /* Digits of the leaf's number in base `width`, the first level taking what is left; without a width a level has one
+     * directory. */
     for (uint32_t l = depth; l > level; l--)
         number = width > 0 ? number / width : 0;
     if (level > 1 && width > 0)

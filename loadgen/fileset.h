@@ -7,9 +7,10 @@
  *       symlink.%05u
  *       newdir_en.%05u                             slots of MKDIR and RMDIR
  *
- * Only files of the working set have a row (handle and size); of the others nothing is kept at all, since their names and sizes follow
- * from their numbers. Handles lie in tables of struct nfs3_fh (65 bytes, alignment 1), so that a call can point into them. Memory is what
- * layout_memory_bytes() foretells. Indices are local to the process: file j is number first_file + j of the load generator's file space.
+ * Only files of the working set have a row (handle and size); of the others nothing is kept at all, since their names
+ * and sizes follow from their numbers. Handles lie in tables of struct nfs3_fh (65 bytes, alignment 1), so that a call
+ * can point into them. Memory is what layout_memory_bytes() foretells. Indices are local to the process: file j is
+ * number first_file + j of the load generator's file space.
  */
 #ifndef NFSCURVE_LOADGEN_FILESET_H
 #define NFSCURVE_LOADGEN_FILESET_H
@@ -22,9 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FILESET_NAME_BYTES 32
-#define FILESET_NONE UINT32_MAX
-#define FILESET_N_DIR_SLOTS 64u /* MKDIR/RMDIR */
+#define FILESET_NAME_BYTES     32
+#define FILESET_NONE           UINT32_MAX
+#define FILESET_N_DIR_SLOTS    64u /* MKDIR/RMDIR */
 #define FILESET_MAX_FILE_BYTES ((UINT64_C(1) << 40) - 1)
 
 enum slot_state {
@@ -71,7 +72,8 @@ struct fileset {
 };
 
 /* 0, -ENOMEM, or -EINVAL when the layout cannot be kept (message). */
-int fileset_init(struct fileset *fs, const struct workload *workload, const struct process_layout *layout, char *message, size_t message_bytes);
+int fileset_init(struct fileset *fs, const struct workload *workload, const struct process_layout *layout,
+                 char *message, size_t message_bytes);
 void fileset_fini(struct fileset *fs);
 
 /* Bytes allocated for the tables. */
@@ -95,10 +97,10 @@ void fileset_dir_slot_name(uint32_t i, char name[static FILESET_NAME_BYTES]);
 
 /* Reads the number behind `prefix` when `name` is exactly such a name. */
 bool fileset_parse_name(const char *name, uint32_t len, const char *prefix, uint64_t *number);
-#define FILESET_FILE_PREFIX "file_en."
-#define FILESET_SLOT_PREFIX "nonio_en."
-#define FILESET_DIR_PREFIX "dir_ent."
-#define FILESET_SYMLINK_PREFIX "symlink."
+#define FILESET_FILE_PREFIX     "file_en."
+#define FILESET_SLOT_PREFIX     "nonio_en."
+#define FILESET_DIR_PREFIX      "dir_ent."
+#define FILESET_SYMLINK_PREFIX  "symlink."
 #define FILESET_DIR_SLOT_PREFIX "newdir_en."
 
 /* A number that no other file of the export has, the same in every run: what stamps in its data say. */
@@ -113,7 +115,8 @@ uint64_t fileset_ws_total_bytes(const struct fileset *fs);
 /* Also keeps io_bytes. */
 void fileset_set_ws_bytes(struct fileset *fs, uint32_t k, uint64_t bytes);
 
-/* Slots. A random slot in one of the states of `mask` (1 << enum slot_state), or FILESET_NONE. `idle`: that no op is looking at. */
+/* Slots. A random slot in one of the states of `mask` (1 << enum slot_state), or FILESET_NONE. `idle`: that no op is
+ * looking at. */
 uint32_t fileset_pick_slot(struct fileset *fs, struct rng *rng, uint32_t mask, bool idle);
 void fileset_slot_set(struct fileset *fs, uint32_t slot, enum slot_state state);
 /* Gives the slot a handle (or takes it away: NULL). 0 or -ENOMEM. */

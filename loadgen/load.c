@@ -11,13 +11,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define WAIT_NS      NS_PER_MS        /* until a request looks for a file again */
-#define COOL_NS      (10 * NS_PER_MS) /* after a request that could not send anything */
-#define DRAIN_GRACE_NS (2 * NS_PER_S) /* beyond the time-out of the calls under way */
+#define WAIT_NS        NS_PER_MS        /* until a request looks for a file again */
+#define COOL_NS        (10 * NS_PER_MS) /* after a request that could not send anything */
+#define DRAIN_GRACE_NS (2 * NS_PER_S)   /* beyond the time-out of the calls under way */
 
 static void pump(struct load *load);
 
-/* One timer for everything, on the absolute clock: libevent's relative timeouts count from the time its loop woke up. */
+/* One timer for everything, on the absolute clock: libevent's relative timeouts count from the time its loop woke up.
+ */
 static void arm(struct load *load)
 {
     mono_t at = load->is_draining ? load->drain_until : pacer_next(&load->pacer);
@@ -181,7 +182,8 @@ static void begin_due(struct load *load, mono_t now)
     }
 }
 
-/* All there is to do at this moment. Requests that end in here (they could not send) come back to the loop, not to the stack. */
+/* All there is to do at this moment. Requests that end in here (they could not send) come back to the loop, not to the
+ * stack. */
 static void pump(struct load *load)
 {
     if (load->is_pumping || load->has_ended) {

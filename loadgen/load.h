@@ -1,12 +1,13 @@
-/* load.h - one LOAD phase of a process: paced requests over the fileset, from the start of the warm-up to the last reply.
+/* load.h - one LOAD phase of a process: paced requests over the fileset, from the start of the warm-up to the last
+ * reply.
  *
  *   pacer ──due──> op_mix ──op──> request (fileset, working set, biods) ──> nfs3_client
  *                                    │ events
  *                                    ▼
  *                                 op_record
  *
- * Between warm-up and run nothing happens but that the recorder starts to keep what it sees. At the end of the run no request is begun any more;
- * the load is over when the last reply has come. A stop lets no further RPC out.
+ * Between warm-up and run nothing happens but that the recorder starts to keep what it sees. At the end of the run no
+ * request is begun any more; the load is over when the last reply has come. A stop lets no further RPC out.
  */
 #ifndef NFSCURVE_LOADGEN_LOAD_H
 #define NFSCURVE_LOADGEN_LOAD_H

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Ops a deck is made for. Large enough that a share of 1 % is two cards, small enough that a 10 s window holds several decks. */
+/* Ops a deck is made for. Large enough that a share of 1 % is two cards, small enough that a 10 s window holds several
+ * decks. */
 #define DECK_OPS 200.0
 
 /* The request tables count as this many requests seen before the first. */

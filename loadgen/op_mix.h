@@ -4,9 +4,10 @@
  *     ▲                                                                      │
  *     └──── the next deck asks for what each op's share still lacks <────────┘
  *
- * Shares are of ops as the workload counts them. With physical counting a READ request is several ops and a WRITE brings a COMMIT along,
- * so a deck is made from what was really sent: whatever by-products, short transfers or rewrites added is taken from the shares of
- * the ops that they are. With logical counting a request is one op and its COMMIT none.
+ * Shares are of ops as the workload counts them. With physical counting a READ request is several ops and a WRITE
+ * brings a COMMIT along, so a deck is made from what was really sent: whatever by-products, short transfers or rewrites
+ * added is taken from the shares of the ops that they are. With logical counting a request is one op and its COMMIT
+ * none.
  */
 #ifndef NFSCURVE_LOADGEN_OP_MIX_H
 #define NFSCURVE_LOADGEN_OP_MIX_H
@@ -29,9 +30,9 @@ struct op_charge {
 struct op_mix {
     const struct workload *workload; /* (ref) */
     struct rng rng;
-    double share[NFS_OP_COUNT];   /* sums to 1 */
-    double counted[NFS_OP_COUNT]; /* ops of requests that ended */
-    double pending[NFS_OP_COUNT]; /* ops expected of requests that are under way */
+    double share[NFS_OP_COUNT];                                /* sums to 1 */
+    double counted[NFS_OP_COUNT];                              /* ops of requests that ended */
+    double pending[NFS_OP_COUNT];                              /* ops expected of requests that are under way */
     double n_requests[NFS_OP_COUNT], n_own_rpcs[NFS_OP_COUNT]; /* for the mean cost of a request */
     uint32_t n_left;
     uint8_t cards[OP_MIX_MAX_CARDS];
@@ -41,8 +42,8 @@ void op_mix_init(struct op_mix *mix, const struct workload *workload, uint64_t s
 
 enum nfs_op op_mix_next(struct op_mix *mix, struct op_charge *charge);
 
-/* Instead of the op just drawn, `other` goes first: the drawn one takes the place of a later `other`, or comes back as an extra card that the
- * next deck pays for. The charge becomes that of `other`. */
+/* Instead of the op just drawn, `other` goes first: the drawn one takes the place of a later `other`, or comes back as
+ * an extra card that the next deck pays for. The charge becomes that of `other`. */
 void op_mix_exchange(struct op_mix *mix, struct op_charge *charge, enum nfs_op other);
 
 /* The request of `charge` has ended; n_rpcs by procedure. */

@@ -1,12 +1,14 @@
-/* op_record.h - observes ops and counts them: histograms and counters of the recorded run, the per-second series, live counters.
+/* op_record.h - observes ops and counts them: histograms and counters of the recorded run, the per-second series, live
+ * counters.
  *
- * The recorded run is [start, end). An RPC belongs to it when its reply was read within (its `done`), a request when its last reply was. So what
- * was in flight at the start is in, what was in flight at the end is not, every op belongs to exactly one side of each boundary, and good
- * ops / length of the run is the achieved throughput also of a server that falls behind. The observer only compares times: the
- * switch from warm-up to run touches nothing that is on the wire.
+ * The recorded run is [start, end). An RPC belongs to it when its reply was read within (its `done`), a request when
+ * its last reply was. So what was in flight at the start is in, what was in flight at the end is not, every op belongs
+ * to exactly one side of each boundary, and good ops / length of the run is the achieved throughput also of a server
+ * that falls behind. The observer only compares times: the switch from warm-up to run touches nothing that is on the
+ * wire.
  *
- * The op that counts (histograms from_due, from_sent; intervals; live counters) is the request with logical counting, every RPC with
- * physical counting.
+ * The op that counts (histograms from_due, from_sent; intervals; live counters) is the request with logical counting,
+ * every RPC with physical counting.
  */
 #ifndef NFSCURVE_LOADGEN_OP_RECORD_H
 #define NFSCURVE_LOADGEN_OP_RECORD_H
@@ -18,8 +20,8 @@
 #include "workload.h"
 
 struct op_record {
-    struct process_shared *shared; /* (ref) */
-    struct tally *tally;           /* (ref) shared->tally */
+    struct process_shared *shared;     /* (ref) */
+    struct tally *tally;               /* (ref) shared->tally */
     struct interval_writer *intervals; /* (ref) */
     bool is_physical;
     bool is_headline_from_due;

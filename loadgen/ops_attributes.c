@@ -1,7 +1,7 @@
 /* ops_attributes.c - NULL, GETATTR, SETATTR, LOOKUP, ACCESS, READLINK, FSSTAT, FSINFO, PATHCONF: one RPC each.
  *
- * Names and attributes are asked of non-I/O slots; of the working set when the workload has no slots. LOOKUP of a missing name takes an
- * empty slot. A SETATTR that truncates an I/O file makes room for appends (see ops_data.c).
+ * Names and attributes are asked of non-I/O slots; of the working set when the workload has no slots. LOOKUP of a
+ * missing name takes an empty slot. A SETATTR that truncates an I/O file makes room for appends (see ops_data.c).
  */
 #include "load.h"
 #include "ops.h"
@@ -170,7 +170,8 @@ static bool is_right(const struct request *request, const struct nfs3_reply *rep
     }
 }
 
-static enum op_outcome on_attributes(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_attributes(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                     enum op_outcome outcome)
 {
     if (outcome != OP_OK)
         return outcome;

@@ -1,9 +1,9 @@
 /* ops_data.c - READ, WRITE and COMMIT requests.
  *
  *   READ    pieces of a block, biod_max_read at a time; a short reply's tail is asked for again
- *   WRITE   UNSTABLE pieces, biod_max_write at a time; then one COMMIT of the range. When the write verifier changed in between the
- *           server lost data: everything is written again (RFC 1813 4.8), and the request does not count
- *   COMMIT  of a file by itself
+ *   WRITE   UNSTABLE pieces, biod_max_write at a time; then one COMMIT of the range. When the write verifier changed in
+ * between the server lost data: everything is written again (RFC 1813 4.8), and the request does not count COMMIT  of a
+ * file by itself
  */
 #include "load.h"
 #include "log.h"
@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define KIB            1024u
-#define MAX_FRAGMENT   7u /* KiB; sfs-facts section 4 */
-#define MAX_ROUNDS     3u /* of writing a request again after a changed verifier */
-#define MAX_EMPTY      3u /* replies without a byte before a transfer is given up */
+#define KIB             1024u
+#define MAX_FRAGMENT    7u /* KiB; sfs-facts section 4 */
+#define MAX_ROUNDS      3u /* of writing a request again after a changed verifier */
+#define MAX_EMPTY       3u /* replies without a byte before a transfer is given up */
 #define MAX_TRUNCATIONS 3u /* in a row, before an append becomes an overwrite */
 
 enum write_step { STEP_WRITING, STEP_COMMITTING };
@@ -33,7 +33,8 @@ static void end_data(struct request *request)
 }
 
 /* Bytes of a request by a size table: whole blocks and perhaps a fragment. */
-static uint64_t draw_bytes(const struct size_table *table, struct deck *sizes, struct deck *fragments, uint32_t block_bytes)
+static uint64_t draw_bytes(const struct size_table *table, struct deck *sizes, struct deck *fragments,
+                           uint32_t block_bytes)
 {
     uint32_t i = deck_next(sizes);
     uint64_t bytes = (uint64_t)table->steps[i].blocks * block_bytes;
@@ -75,7 +76,8 @@ static int begin_read(struct request *request)
 {
     struct load *load = request->load;
     const struct load_options *o = &load->options;
-    uint64_t bytes = draw_bytes(&o->workload->read_requests, &load->read_sizes, &load->read_fragments, o->read_block_bytes);
+    uint64_t bytes =
+        draw_bytes(&o->workload->read_requests, &load->read_sizes, &load->read_fragments, o->read_block_bytes);
     if (bytes < o->read_block_bytes)
         bytes = o->read_block_bytes;
     uint32_t row = working_set_pick(&load->working_set, WANT_FIT, bytes, false);
@@ -110,10 +112,11 @@ static enum op_outcome judge_read(struct request *request, struct rpc *rpc, cons
     struct load *load = request->load;
     char what[160];
     if (load->pattern.verify && !data_pattern_check(&load->pattern, reply->read.data, reply->read.count,
-                                                    file_identity(load->options.fileset, request->row), rpc->piece.offset,
-                                                    load->generation, what, sizeof what)) {
+                                                    file_identity(load->options.fileset, request->row),
+                                                    rpc->piece.offset, load->generation, what, sizeof what)) {
         request_anomaly(request, ANOMALY_WRONG_DATA);
-        log_warn("wrong data in file %llu: %s", (unsigned long long)fileset_ws_file(load->options.fileset, request->row), what);
+        log_warn("wrong data in file %llu: %s",
+                 (unsigned long long)fileset_ws_file(load->options.fileset, request->row), what);
         return OP_WRONG;
     }
     if (reply->attributes != NULL && reply->attributes->type != NFS3_REG) {
@@ -127,7 +130,8 @@ static enum op_outcome judge_read(struct request *request, struct rpc *rpc, cons
     return OP_OK;
 }
 
-static enum op_outcome on_read(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_read(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                               enum op_outcome outcome)
 {
     struct biod_piece piece = rpc->piece;
     if (outcome != OP_OK) {
@@ -138,7 +142,8 @@ static enum op_outcome on_read(struct request *request, struct rpc *rpc, const s
     outcome = judge_read(request, rpc, reply);
     uint32_t got = reply->read.count, known = known_bytes(request, &piece);
     bool is_short = got < known;
-    /* RFC 1813 3.3.6: fewer bytes without eof ask for the rest; with eof, or again and again without a byte, there is none. */
+    /* RFC 1813 3.3.6: fewer bytes without eof ask for the rest; with eof, or again and again without a byte, there is
+     * none. */
     if (is_short && (reply->read.eof || (got == 0 && ++request->n_rounds >= MAX_EMPTY))) {
         biod_done(&request->biod, &piece, 0, false);
         biod_give_up(&request->biod);
@@ -164,7 +169,8 @@ static void send_writes(struct request *request)
         rpc->call.write.stable = NFS3_UNSTABLE;
         rpc->call.write.data = data;
         if (data != NULL)
-            data_pattern_fill(&load->pattern, data, piece.bytes, file_identity(fs, request->row), piece.offset, request->generation);
+            data_pattern_fill(&load->pattern, data, piece.bytes, file_identity(fs, request->row), piece.offset,
+                              request->generation);
         if (!request_send(rpc)) {
             biod_done(&request->biod, &piece, 0, false);
             biod_give_up(&request->biod);
@@ -187,7 +193,8 @@ static void draw_write(struct load *load)
     if (load->has_write)
         return;
     const struct load_options *o = &load->options;
-    load->write_bytes = draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes);
+    load->write_bytes =
+        draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes);
     load->is_append = deck_next(&load->append) == 0;
     load->has_write = true;
 }
@@ -272,7 +279,8 @@ static enum op_outcome on_write_reply(struct request *request, const struct rpc 
     return outcome;
 }
 
-static enum op_outcome on_write(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_write(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                enum op_outcome outcome)
 {
     if (request->step == STEP_COMMITTING) {
         if (outcome != OP_OK || reply->commit.verifier == request->verifier)
@@ -296,7 +304,8 @@ static enum op_outcome on_write(struct request *request, struct rpc *rpc, const 
 
 static void end_write(struct request *request)
 {
-    /* A request that did not come through leaves the file somewhere between its old and its new size: only the old one is sure. */
+    /* A request that did not come through leaves the file somewhere between its old and its new size: only the old one
+     * is sure. */
     if (!request->is_good && request->row != FILESET_NONE)
         fileset_set_ws_bytes(request->load->options.fileset, request->row, request->old_bytes);
     end_data(request);
@@ -314,7 +323,8 @@ static int begin_commit(struct request *request)
     return 0;
 }
 
-static enum op_outcome on_commit(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_commit(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                 enum op_outcome outcome)
 {
     (void)request;
     (void)rpc;

@@ -1,7 +1,8 @@
 /* ops_directory.c - READDIR and READDIRPLUS: a leaf directory, read from its start to its end.
  *
- * A directory of the usual size is one RPC. A larger one takes several, and then cookies must advance: a reply that begins again, repeats its
- * last cookie, or brings nothing without saying that the end is reached would never end; it is named and the request given up.
+ * A directory of the usual size is one RPC. A larger one takes several, and then cookies must advance: a reply that
+ * begins again, repeats its last cookie, or brings nothing without saying that the end is reached would never end; it
+ * is named and the request given up.
  */
 #include "load.h"
 #include "ops.h"
@@ -60,7 +61,8 @@ static bool is_advancing(const struct request *request, const struct nfs3_reply 
     return reply->readdir.eof || request->n_entries + n <= most_entries(request);
 }
 
-static enum op_outcome on_directory(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_directory(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                    enum op_outcome outcome)
 {
     (void)rpc;
     if (outcome != OP_OK)

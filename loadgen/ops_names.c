@@ -1,9 +1,11 @@
-/* ops_names.c - CREATE, REMOVE, MKDIR, RMDIR, SYMLINK, MKNOD, RENAME, LINK: names made, removed and moved among the slots.
+/* ops_names.c - CREATE, REMOVE, MKDIR, RMDIR, SYMLINK, MKNOD, RENAME, LINK: names made, removed and moved among the
+ * slots.
  *
- * What makes a name takes an empty slot, what removes one a full slot; both are always found: when a mix fills or empties all slots, a
- * by-product comes first (a REMOVE before a SYMLINK, a CREATE before a REMOVE ...), which counts as the RPC it is. Directories have slots of
- * their own. While such an op is under way its slots are busy: no other op looks at them. An op that ends without an answer leaves its slot
- * unknown; a CREATE UNCHECKED, which succeeds either way, brings it back.
+ * What makes a name takes an empty slot, what removes one a full slot; both are always found: when a mix fills or
+ * empties all slots, a by-product comes first (a REMOVE before a SYMLINK, a CREATE before a REMOVE ...), which counts
+ * as the RPC it is. Directories have slots of their own. While such an op is under way its slots are busy: no other op
+ * looks at them. An op that ends without an answer leaves its slot unknown; a CREATE UNCHECKED, which succeeds either
+ * way, brings it back.
  */
 #include "load.h"
 #include "ops.h"
@@ -38,8 +40,8 @@ static uint32_t pick_dir_slot(struct request *request, uint32_t mask)
 
 enum name_step { STEP_NAME, STEP_HANDLE };
 
-/* Finds the slots that `op` needs: `slot` is the name made or removed (RENAME: the new name), `to_slot` the file that RENAME moves or LINK
- * gives another name. */
+/* Finds the slots that `op` needs: `slot` is the name made or removed (RENAME: the new name), `to_slot` the file that
+ * RENAME moves or LINK gives another name. */
 static bool choose(struct request *request, enum nfs_op op)
 {
     struct fileset *fs = fileset_of(request);
@@ -204,12 +206,16 @@ static void settle(struct request *request, const struct nfs3_fh *fh)
         mark(request, SLOT_FIFO);
         break;
     case NFS_OP_RENAME:
-        mark(request, fileset_slot_set_handle(fs, request->slot, fileset_slot_handle(fs, request->to_slot)) == 0 ? SLOT_FILE : SLOT_UNKNOWN);
+        mark(request, fileset_slot_set_handle(fs, request->slot, fileset_slot_handle(fs, request->to_slot)) == 0
+                          ? SLOT_FILE
+                          : SLOT_UNKNOWN);
         fileset_slot_set_handle(fs, request->to_slot, NULL);
         fileset_slot_set(fs, request->to_slot, SLOT_EMPTY);
         break;
     case NFS_OP_LINK:
-        mark(request, fileset_slot_set_handle(fs, request->slot, fileset_slot_handle(fs, request->to_slot)) == 0 ? SLOT_FILE : SLOT_UNKNOWN);
+        mark(request, fileset_slot_set_handle(fs, request->slot, fileset_slot_handle(fs, request->to_slot)) == 0
+                          ? SLOT_FILE
+                          : SLOT_UNKNOWN);
         fileset_slot_set(fs, request->to_slot, SLOT_FILE);
         break;
     case NFS_OP_REMOVE:
@@ -223,7 +229,8 @@ static void settle(struct request *request, const struct nfs3_fh *fh)
     request->slot = request->to_slot = FILESET_NONE;
 }
 
-static enum op_outcome on_names(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome)
+static enum op_outcome on_names(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                enum op_outcome outcome)
 {
     (void)rpc;
     if (outcome != OP_OK) {

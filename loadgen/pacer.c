@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_NS      1e9    /* a lag is made up over this time ... */
-#define MAX_SPEED_UP   0.05   /* ... but by no more than this share of a period each cycle */
+#define SETTLE_NS      1e9  /* a lag is made up over this time ... */
+#define MAX_SPEED_UP   0.05 /* ... but by no more than this share of a period each cycle */
 #define MAX_SLOW_DOWN  0.25
 #define MAX_LAG_NS     0.25e9 /* what was lost beyond this is forgotten */
 #define OVERHEAD_SHARE (1.0 / 16)
@@ -75,7 +75,8 @@ static bool take_stream(struct pacer *p, mono_t now, struct pacer_ticket *ticket
     uint32_t first = p->options.n_slots;
     for (uint32_t i = 0; i < p->options.n_slots; i++) {
         const struct pacer_stream *s = &p->streams[i];
-        if (s->is_idle && s->due.ns <= now.ns && (first == p->options.n_slots || mono_before(s->due, p->streams[first].due)))
+        if (s->is_idle && s->due.ns <= now.ns &&
+            (first == p->options.n_slots || mono_before(s->due, p->streams[first].due)))
             first = i;
     }
     if (first == p->options.n_slots)
@@ -163,7 +164,8 @@ static void release_stream(struct pacer *p, struct pacer_stream *s, mono_t now, 
     if (think < 0)
         think = 0;
     double u = think_factor(p, s);
-    /* After a pair the stream is back on its grid; what a change of think time within the pair left over counts as lag. */
+    /* After a pair the stream is back on its grid; what a change of think time within the pair left over counts as lag.
+     */
     s->jitter_ns = s->twin > 0 ? (u - 1) * think : 0;
     s->due = mono_plus_ns(now, (int64_t)(u * think));
     s->is_idle = true;

@@ -4,15 +4,15 @@
  *   load ──pacer_release(slot, now, ops)──>          the slot's request has ended
  *   load ──pacer_next──> when to look again
  *
- * sfs   Every stream (= slot) sleeps a think time U[0.5,1.5)*T after each request. T is the mean period of a request less what the cycle takes
- *       besides thinking, re-tuned after every request from what the stream really achieved: a lag is made up at no more than MAX_SPEED_UP, and
- *       what it lost beyond MAX_LAG is forgotten, so that a stall is never followed by a burst.
- *       Think times are drawn in pairs u, 2-u with u from a stratified deck: each is uniform, and their running sum never strays from the
- *       even grid by more than half a period. Any window holds its count to within one request even at one op a second.
- * open  Arrivals on an absolute schedule, exponential or constant gaps. A late request keeps its due time. Exponential gaps come from a
- *       stratified deck too: each gap is exponential, and the count over a minute is within 0.1 % instead of 1/sqrt(n).
- *       Requests that find no free slot wait in order; the schedule itself is the queue, so waiting costs no memory.
- * max   Every slot is due again as soon as it is free.
+ * sfs   Every stream (= slot) sleeps a think time U[0.5,1.5)*T after each request. T is the mean period of a request
+ * less what the cycle takes besides thinking, re-tuned after every request from what the stream really achieved: a lag
+ * is made up at no more than MAX_SPEED_UP, and what it lost beyond MAX_LAG is forgotten, so that a stall is never
+ * followed by a burst. Think times are drawn in pairs u, 2-u with u from a stratified deck: each is uniform, and their
+ * running sum never strays from the even grid by more than half a period. Any window holds its count to within one
+ * request even at one op a second. open  Arrivals on an absolute schedule, exponential or constant gaps. A late request
+ * keeps its due time. Exponential gaps come from a stratified deck too: each gap is exponential, and the count over a
+ * minute is within 0.1 % instead of 1/sqrt(n). Requests that find no free slot wait in order; the schedule itself is
+ * the queue, so waiting costs no memory. max   Every slot is due again as soon as it is free.
  *
  * Lateness is what we are to blame for: taken minus due, of requests that had a free slot at their due time.
  */
@@ -47,13 +47,13 @@ struct pacer_ticket {
 };
 
 struct pacer_stream {
-    mono_t due;           /* when idle */
+    mono_t due; /* when idle */
     bool is_idle;
-    double line_ns;       /* where the mean due time stands that the achieved count deserves, relative to start */
-    double jitter_ns;     /* think times so far less their means */
-    double overhead_ns;   /* mean of what a cycle takes besides thinking */
-    double twin;          /* 2-u of the last draw; 0: none */
-    bool rebase;          /* forgive the present lag at the next release */
+    double line_ns;     /* where the mean due time stands that the achieved count deserves, relative to start */
+    double jitter_ns;   /* think times so far less their means */
+    double overhead_ns; /* mean of what a cycle takes besides thinking */
+    double twin;        /* 2-u of the last draw; 0: none */
+    bool rebase;        /* forgive the present lag at the next release */
 };
 
 struct pacer {
@@ -64,8 +64,8 @@ struct pacer {
     struct pacer_stream *streams; /* sfs */
     uint32_t *free_slots;         /* open, max: a stack */
     uint32_t n_free;
-    mono_t next_due;              /* open */
-    mono_t has_slot_since;        /* open, while n_free > 0 */
+    mono_t next_due;       /* open */
+    mono_t has_slot_since; /* open, while n_free > 0 */
     uint64_t n_taken, n_waited_for_slot, n_waited_for_us;
 };
 
@@ -76,7 +76,8 @@ void pacer_fini(struct pacer *pacer);
 /* True and a ticket when a request is due at `now` and has a slot. */
 bool pacer_take(struct pacer *pacer, mono_t now, struct pacer_ticket *ticket);
 
-/* The request in `slot` ended at `now` and was n_ops ops as the workload counts (failed ones too: errors do not speed the loop up). */
+/* The request in `slot` ended at `now` and was n_ops ops as the workload counts (failed ones too: errors do not speed
+ * the loop up). */
 void pacer_release(struct pacer *pacer, uint32_t slot, mono_t now, double n_ops);
 
 /* When pacer_take will say yes without a release before; MONO_NEVER when only a release can help. */

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_WORKERS    32u
-#define CHUNK_FILES  16u
-#define MAX_EXTRAS   256u
-#define MAX_ROUNDS   3u
-#define MAX_DEPTH    16u
-#define WAIT_NS      (2 * NS_PER_MS)
+#define N_WORKERS   32u
+#define CHUNK_FILES 16u
+#define MAX_EXTRAS  256u
+#define MAX_ROUNDS  3u
+#define MAX_DEPTH   16u
+#define WAIT_NS     (2 * NS_PER_MS)
 
 /* What a listing found of one of our names. */
 struct found {
@@ -71,7 +71,8 @@ static void progress(struct populate *p, uint64_t n)
     atomic_fetch_add_explicit(&p->options.shared->progress_done, n, memory_order_relaxed);
 }
 
-static int write_once(struct worker *w, const struct nfs3_fh *fh, const char *name, uint64_t j, uint64_t from, uint64_t to, bool *lost)
+static int write_once(struct worker *w, const struct nfs3_fh *fh, const char *name, uint64_t j, uint64_t from,
+                      uint64_t to, bool *lost)
 {
     struct populate *p = w->populate;
     uint64_t identity = fileset_file_identity(p->options.fileset, j), generation = ++p->generation, verifier = 0;
@@ -81,15 +82,18 @@ static int write_once(struct worker *w, const struct nfs3_fh *fh, const char *na
     while (from < to) {
         uint32_t n = to - from < p->options.block_bytes ? (uint32_t)(to - from) : p->options.block_bytes;
         data_pattern_fill(&p->pattern, w->buffer, n, identity, from, generation);
-        struct nfs3_call call = {.op = NFS_OP_WRITE,
-                                 .fh = fh,
-                                 .write = {.offset = from, .count = n, .stable = is_one ? NFS3_FILE_SYNC : NFS3_UNSTABLE, .data = w->buffer}};
+        struct nfs3_call call = {
+            .op = NFS_OP_WRITE,
+            .fh = fh,
+            .write = {
+                .offset = from, .count = n, .stable = is_one ? NFS3_FILE_SYNC : NFS3_UNSTABLE, .data = w->buffer}};
         int error = tree_call(&p->tree, &call, &reply, name, 0);
         if (error != 0) {
             return error;
         }
         if (reply->write.count == 0) {
-            snprintf(p->tree.message, sizeof p->tree.message, "%s: write %s: NFS3_OK for no bytes at all", p->options.where, name);
+            snprintf(p->tree.message, sizeof p->tree.message, "%s: write %s: NFS3_OK for no bytes at all",
+                     p->options.where, name);
             return -EIO;
         }
         *lost |= !is_first && reply->write.verifier != verifier;
@@ -110,7 +114,8 @@ static int write_once(struct worker *w, const struct nfs3_fh *fh, const char *na
 }
 
 /* Bytes [from, to) of file j, on stable storage. */
-static int write_file(struct worker *w, const struct nfs3_fh *fh, const char *name, uint64_t j, uint64_t from, uint64_t to)
+static int write_file(struct worker *w, const struct nfs3_fh *fh, const char *name, uint64_t j, uint64_t from,
+                      uint64_t to)
 {
     for (uint32_t round = 0; from < to; round++) {
         bool lost;
@@ -144,8 +149,8 @@ static int is_stamped(struct populate *p, const struct nfs3_fh *fh, const char *
     int error = tree_call(&p->tree, &call, &reply, name, 0);
     if (error == 0) {
         *yes = reply->read.count == DATA_CELL_BYTES &&
-               data_pattern_check(&p->pattern, reply->read.data, reply->read.count, fileset_file_identity(p->options.fileset, j), 0,
-                                  UINT64_MAX, what, sizeof what);
+               data_pattern_check(&p->pattern, reply->read.data, reply->read.count,
+                                  fileset_file_identity(p->options.fileset, j), 0, UINT64_MAX, what, sizeof what);
     }
     return error;
 }
@@ -446,7 +451,8 @@ static int do_symlink(struct populate *p, uint32_t i)
     if (error == 0 && type == NFS3_LNK) {
         struct nfs3_call call = {.op = NFS_OP_READLINK, .fh = &fh};
         error = tree_call(&p->tree, &call, &reply, name, 0);
-        if (error == 0 && reply->readlink.len == strlen(text) && memcmp(reply->readlink.path, text, reply->readlink.len) == 0) {
+        if (error == 0 && reply->readlink.len == strlen(text) &&
+            memcmp(reply->readlink.path, text, reply->readlink.len) == 0) {
             fs->symlink_handles[i] = fh;
             return 0;
         }
@@ -457,8 +463,10 @@ static int do_symlink(struct populate *p, uint32_t i)
     if (error != 0 && error != -ENOENT) {
         return error;
     }
-    struct nfs3_call call = {
-        .op = NFS_OP_SYMLINK, .fh = &fs->testdir, .name = name, .symlink = {.set = {.has_mode = true, .mode = 0777}, .path = text}};
+    struct nfs3_call call = {.op = NFS_OP_SYMLINK,
+                             .fh = &fs->testdir,
+                             .name = name,
+                             .symlink = {.set = {.has_mode = true, .mode = 0777}, .path = text}};
     error = tree_call(&p->tree, &call, &reply, name, 0);
     if (error == 0 && reply->fh != NULL) {
         fs->symlink_handles[i] = *reply->fh;
@@ -501,7 +509,8 @@ static bool on_top_entry(void *arg, const struct tree_entry *e)
     struct top_listing *t = arg;
     uint64_t number;
     if ((fileset_parse_name(e->name, e->len, FILESET_DIR_PREFIX, &number) && number >= t->n_top_dirs) ||
-        (fileset_parse_name(e->name, e->len, FILESET_SYMLINK_PREFIX, &number) && number >= t->populate->options.fileset->n_symlinks)) {
+        (fileset_parse_name(e->name, e->len, FILESET_SYMLINK_PREFIX, &number) &&
+         number >= t->populate->options.fileset->n_symlinks)) {
         keep_extra(&t->extras, e);
     }
     return t->extras.n_extras < MAX_EXTRAS;
@@ -535,7 +544,8 @@ static int trim_top(struct populate *p)
     return error;
 }
 
-static void top_names(const struct fileset *fs, char client[static FILESET_NAME_BYTES], char testdir[static FILESET_NAME_BYTES])
+static void top_names(const struct fileset *fs, char client[static FILESET_NAME_BYTES],
+                      char testdir[static FILESET_NAME_BYTES])
 {
     snprintf(client, FILESET_NAME_BYTES, "CL%u", fs->layout.client);
     snprintf(testdir, FILESET_NAME_BYTES, "testdir%u", fs->layout.process);

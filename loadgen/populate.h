@@ -1,9 +1,11 @@
 /* populate.h - brings the fileset on the server to what the layout says, many calls at a time.
  *
- *   next directory ──fiber──> made or listed ──chunks of its files──> queue ──fibers──> created, written, cut, extended, kept
+ *   next directory ──fiber──> made or listed ──chunks of its files──> queue ──fibers──> created, written, cut,
+ * extended, kept
  *
- * What is there and right is kept; what is too short or too long is written on or cut; what has the wrong type is replaced; what the layout no
- * longer knows is removed. Memory does not grow with the number of files: only directories being worked on have a list.
+ * What is there and right is kept; what is too short or too long is written on or cut; what has the wrong type is
+ * replaced; what the layout no longer knows is removed. Memory does not grow with the number of files: only directories
+ * being worked on have a list.
  */
 #ifndef NFSCURVE_LOADGEN_POPULATE_H
 #define NFSCURVE_LOADGEN_POPULATE_H

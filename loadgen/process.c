@@ -1,12 +1,10 @@
 /* process.c - one load-generating process: commands in, one phase at a time, figures left in shared memory.
  *
- *   command socket ──> obey ──> (connect first when there is no connection) ──> phase: validate | populate | load | clean
- *                                                                               │ on_end, from anywhere in the loop
- *                                                                               ▼
- *                                                                          on_finish event: tears the phase down, IDLE or FAILED
+ *   command socket ──> obey ──> (connect first when there is no connection) ──> phase: validate | populate | load |
+ * clean │ on_end, from anywhere in the loop ▼ on_finish event: tears the phase down, IDLE or FAILED
  *
- * A stop asks the phase to end by itself. What is still in flight STOP_PATIENCE_NS later is cut off by closing the connection under it; the next
- * command connects again.
+ * A stop asks the phase to end by itself. What is still in flight STOP_PATIENCE_NS later is cut off by closing the
+ * connection under it; the next command connects again.
  */
 #include "process.h"
 
@@ -231,11 +229,13 @@ static void begin_validate(struct process *p)
 static const char *what_is_missing(const struct process *p)
 {
     const struct workload *w = p->workload;
-    static const enum nfs_op name_ops[] = {NFS_OP_CREATE, NFS_OP_REMOVE, NFS_OP_SYMLINK, NFS_OP_MKNOD, NFS_OP_RENAME, NFS_OP_LINK};
+    static const enum nfs_op name_ops[] = {NFS_OP_CREATE, NFS_OP_REMOVE, NFS_OP_SYMLINK,
+                                           NFS_OP_MKNOD,  NFS_OP_RENAME, NFS_OP_LINK};
     if (!p->has_fileset) {
         return "a load was asked for before its fileset was populated";
     }
-    if (p->command.layout.n_files != p->fileset.layout.n_files || p->command.layout.first_file != p->fileset.layout.first_file) {
+    if (p->command.layout.n_files != p->fileset.layout.n_files ||
+        p->command.layout.first_file != p->fileset.layout.first_file) {
         return "the layout of the load is not the one that was populated";
     }
     if (w->mix_percent[NFS_OP_READLINK] > 0 && p->fileset.n_symlinks == 0) {
@@ -243,7 +243,8 @@ static const char *what_is_missing(const struct process *p)
     }
     for (size_t i = 0; i < sizeof name_ops / sizeof name_ops[0]; i++) {
         if (w->mix_percent[name_ops[i]] > 0 && p->fileset.n_slots < 4) {
-            return "ops that make or remove names are in the op mix, but there are fewer than 4 non-I/O files: set non_io_files_min";
+            return "ops that make or remove names are in the op mix, but there are fewer than 4 non-I/O files: set "
+                   "non_io_files_min";
         }
     }
     return p->command.layout.ops_per_s > 0 ? NULL : "a load of 0 ops/s";

@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time spent on a run queue: the second figure of schedstat (Documentation/scheduler/sched-stats.rst of the kernel). 0 when the kernel keeps none. */
+/* Time spent on a run queue: the second figure of schedstat (Documentation/scheduler/sched-stats.rst of the kernel). 0
+ * when the kernel keeps none. */
 static int64_t run_queue_ns(void)
 {
     int fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_OK       0u
-#define STATUS_NOENT    2u
-#define STATUS_JUKEBOX  10008u
-#define FIRST_PAUSE_NS  (100 * NS_PER_MS)
+#define STATUS_OK        0u
+#define STATUS_NOENT     2u
+#define STATUS_JUKEBOX   10008u
+#define FIRST_PAUSE_NS   (100 * NS_PER_MS)
 #define LONGEST_PAUSE_NS (5 * NS_PER_S)
 
 int request_init(struct request *request, struct load *load, uint32_t number, uint32_t n_calls)

@@ -1,12 +1,13 @@
 /* request.h - one request: an op drawn from the mix, carried by one or several RPCs.
  *
- *   begin (ops_*.c: chooses a file, sends) ──> rpc done ──classified──> on_reply (is it right? send what follows) ──> op_record
- *                                                 ▲                          │
- *                                                 └──────────────────────────┘     none in flight: end
+ *   begin (ops_*.c: chooses a file, sends) ──> rpc done ──classified──> on_reply (is it right? send what follows) ──>
+ * op_record ▲                          │ └──────────────────────────┘     none in flight: end
  *
- * - A reply is classified here by result and status, then the op judges what only it can know. A request is good when every RPC of it was
- *   right at once; a request in which the server did something wrong is never counted, even if it could be completed.
- * - NFS3ERR_JUKEBOX is asked again after a pause, up to the time of a time-out; it is a failed RPC, and the request goes on.
+ * - A reply is classified here by result and status, then the op judges what only it can know. A request is good when
+ * every RPC of it was right at once; a request in which the server did something wrong is never counted, even if it
+ * could be completed.
+ * - NFS3ERR_JUKEBOX is asked again after a pause, up to the time of a time-out; it is a failed RPC, and the request
+ * goes on.
  * - on_reply may send further RPCs of the request; when it leaves none in flight, the request has ended.
  */
 #ifndef NFSCURVE_LOADGEN_REQUEST_H
@@ -34,7 +35,7 @@ struct rpc {
     struct request *request;
     bool is_used;
     mono_t due;
-    uint32_t expected_status; /* NFS3_OK, or the NOENT that is asked for */
+    uint32_t expected_status;  /* NFS3_OK, or the NOENT that is asked for */
     struct nfs3_fh fh, to_dir; /* copies: tables may move while a call is under way */
     char name[FILESET_NAME_BYTES], to_name[FILESET_NAME_BYTES];
     struct biod_piece piece;
@@ -61,9 +62,9 @@ struct request {
 
     /* the op's own */
     int step;
-    enum nfs_op acting;          /* names: the op itself, or a by-product that goes before it */
-    uint32_t row;                /* of the working set; FILESET_NONE */
-    uint32_t slot, to_slot;      /* non-I/O slots; FILESET_NONE */
+    enum nfs_op acting;     /* names: the op itself, or a by-product that goes before it */
+    uint32_t row;           /* of the working set; FILESET_NONE */
+    uint32_t slot, to_slot; /* non-I/O slots; FILESET_NONE */
     uint32_t dir;
     struct biod biod;
     uint64_t offset, bytes, old_bytes, generation;
@@ -81,7 +82,8 @@ struct op_driver {
     /* Chooses what to work on and sends the first RPC(s). 0, or -EAGAIN when everything it could take is in use. */
     int (*begin)(struct request *request);
     /* A reply came; `outcome` is what the result and the status say. Returns what it really is. */
-    enum op_outcome (*on_reply)(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply, enum op_outcome outcome);
+    enum op_outcome (*on_reply)(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
+                                enum op_outcome outcome);
     /* Nothing is in flight any more: gives back what begin took. */
     void (*end)(struct request *request);
 };
@@ -98,10 +100,12 @@ bool request_begin(struct request *request);
 /* A free RPC of the request, with op set, everything else at rest. Never NULL: n_calls covers the biods. */
 struct rpc *request_rpc(struct request *request, enum nfs_op op);
 
-/* Sends it. False when that was impossible: the RPC has failed and was counted so (not so while the load is being stopped). */
+/* Sends it. False when that was impossible: the RPC has failed and was counted so (not so while the load is being
+ * stopped). */
 bool request_send(struct rpc *rpc);
 
-/* The load is being stopped: RPCs that wait to be asked again are dropped, and the request ends when nothing else is in flight. */
+/* The load is being stopped: RPCs that wait to be asked again are dropped, and the request ends when nothing else is in
+ * flight. */
 void request_abandon_retries(struct request *request);
 
 /* Names what the server did wrong. */

@@ -20,10 +20,11 @@ int tree_error_of_status(uint32_t status)
     static const struct {
         uint32_t status;
         int error;
-    } known[] = {{0, 0},          {1, -EPERM},   {2, -ENOENT},     {5, -EIO},     {6, -ENXIO},        {13, -EACCES},     {17, -EEXIST},
-                 {18, -EXDEV},    {19, -ENODEV}, {20, -ENOTDIR},   {21, -EISDIR}, {22, -EINVAL},      {27, -EFBIG},      {28, -ENOSPC},
-                 {30, -EROFS},    {31, -EMLINK}, {63, -ENAMETOOLONG}, {66, -ENOTEMPTY}, {69, -EDQUOT}, {70, -ESTALE},
-                 {10004, -ENOTSUP}, {10008, -EAGAIN}};
+    } known[] = {
+        {0, 0},        {1, -EPERM},   {2, -ENOENT},      {5, -EIO},       {6, -ENXIO},         {13, -EACCES},
+        {17, -EEXIST}, {18, -EXDEV},  {19, -ENODEV},     {20, -ENOTDIR},  {21, -EISDIR},       {22, -EINVAL},
+        {27, -EFBIG},  {28, -ENOSPC}, {30, -EROFS},      {31, -EMLINK},   {63, -ENAMETOOLONG}, {66, -ENOTEMPTY},
+        {69, -EDQUOT}, {70, -ESTALE}, {10004, -ENOTSUP}, {10008, -EAGAIN}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i].status == status) {
             return known[i].error;
@@ -58,10 +59,12 @@ static void fail(struct tree *tree, enum nfs_op op, const char *name, const char
     }
     char quoted[300];
     log_quote(quoted, sizeof quoted, name, strlen(name));
-    snprintf(tree->message, sizeof tree->message, "%s: %s %s: %s%s", tree->where, nfs_op_name(op), quoted, why, what_to_do);
+    snprintf(tree->message, sizeof tree->message, "%s: %s %s: %s%s", tree->where, nfs_op_name(op), quoted, why,
+             what_to_do);
 }
 
-int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply **reply, const char *name, int tolerated)
+int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply **reply, const char *name,
+              int tolerated)
 {
     int error = fiber_call(tree->group, call, reply);
     if (error == -ECANCELED) {
@@ -78,7 +81,8 @@ int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply
     return error;
 }
 
-int tree_lookup(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh, uint32_t *type, uint64_t *size)
+int tree_lookup(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh, uint32_t *type,
+                uint64_t *size)
 {
     struct nfs3_call call = {.op = NFS_OP_LOOKUP, .fh = dir, .name = name};
     const struct nfs3_reply *reply;
@@ -123,7 +127,8 @@ int tree_ensure_dir(struct tree *tree, const struct nfs3_fh *dir, const char *na
         if (error != 0 && error != -ENOENT) {
             return error;
         }
-        struct nfs3_call call = {.op = NFS_OP_MKDIR, .fh = dir, .name = name, .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
+        struct nfs3_call call = {
+            .op = NFS_OP_MKDIR, .fh = dir, .name = name, .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
         const struct nfs3_reply *reply;
         error = tree_call(tree, &call, &reply, name, -EEXIST);
         if (error == 0 && made != NULL) {
@@ -143,10 +148,11 @@ int tree_ensure_dir(struct tree *tree, const struct nfs3_fh *dir, const char *na
 
 int tree_create(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh)
 {
-    struct nfs3_call call = {.op = NFS_OP_CREATE,
-                             .fh = dir,
-                             .name = name,
-                             .create = {.how = NFS3_CREATE_UNCHECKED, .set = {.has_mode = true, .mode = 0644, .has_size = true}}};
+    struct nfs3_call call = {
+        .op = NFS_OP_CREATE,
+        .fh = dir,
+        .name = name,
+        .create = {.how = NFS3_CREATE_UNCHECKED, .set = {.has_mode = true, .mode = 0644, .has_size = true}}};
     const struct nfs3_reply *reply;
     int error = tree_call(tree, &call, &reply, name, 0);
     if (error != 0) {
@@ -177,7 +183,8 @@ static bool hand_out(const struct nfs3_reply *reply, bool (*each)(void *arg, con
         if (is_dot(e) || e->name_len > NFS3_NAME_MAX) {
             continue;
         }
-        struct tree_entry entry = {.len = e->name_len, .has_attributes = e->attributes != NULL, .has_fh = e->fh != NULL};
+        struct tree_entry entry = {
+            .len = e->name_len, .has_attributes = e->attributes != NULL, .has_fh = e->fh != NULL};
         memcpy(entry.name, e->name, e->name_len);
         if (e->attributes != NULL) {
             entry.attributes = *e->attributes;
@@ -192,7 +199,8 @@ static bool hand_out(const struct nfs3_reply *reply, bool (*each)(void *arg, con
     return true;
 }
 
-/* A reply that begins where the listing began, repeats the cookie it was asked from, or brings nothing and no end, would go on for ever. */
+/* A reply that begins where the listing began, repeats the cookie it was asked from, or brings nothing and no end,
+ * would go on for ever. */
 static bool is_advancing(const struct nfs3_reply *reply, uint64_t cookie, bool is_first, uint64_t first_cookie)
 {
     uint32_t n = reply->readdir.n;
@@ -208,7 +216,8 @@ static bool is_advancing(const struct nfs3_reply *reply, uint64_t cookie, bool i
     return is_first || entries[0].cookie != first_cookie;
 }
 
-int tree_list(struct tree *tree, const struct nfs3_fh *dir, uint32_t bytes, bool (*each)(void *arg, const struct tree_entry *entry), void *arg)
+int tree_list(struct tree *tree, const struct nfs3_fh *dir, uint32_t bytes,
+              bool (*each)(void *arg, const struct tree_entry *entry), void *arg)
 {
     uint64_t cookie = 0, verifier = 0, first_cookie = 0;
     bool plus = true, is_first = true;
@@ -294,7 +303,8 @@ static int remove_name(struct tree *tree, const struct nfs3_fh *dir, const char 
 static int empty_dir(struct tree *tree, const struct nfs3_fh *dir, _Atomic uint64_t *removed, uint32_t depth)
 {
     if (depth > MAX_DEPTH) {
-        fail(tree, NFS_OP_RMDIR, "a directory of the fileset", "directories too deep to be the fileset's", "; remove it by hand");
+        fail(tree, NFS_OP_RMDIR, "a directory of the fileset", "directories too deep to be the fileset's",
+             "; remove it by hand");
         return -ELOOP;
     }
     struct batch *batch = calloc(1, sizeof *batch);

@@ -1,7 +1,9 @@
-/* tree.h - names and directories over NFS as a fiber sees them: look up, make, list, remove. Used by populating, cleaning and validation.
+/* tree.h - names and directories over NFS as a fiber sees them: look up, make, list, remove. Used by populating,
+ * cleaning and validation.
  *
- * Every function returns 0 or a negative errno: -ENOENT, -EEXIST and the like for the status of the server, -ECANCELED when the group is being
- * stopped. What went wrong is kept in the walk's message with the name of the thing and what to do; the first failure stays.
+ * Every function returns 0 or a negative errno: -ENOENT, -EEXIST and the like for the status of the server, -ECANCELED
+ * when the group is being stopped. What went wrong is kept in the walk's message with the name of the thing and what to
+ * do; the first failure stays.
  */
 #ifndef NFSCURVE_LOADGEN_TREE_H
 #define NFSCURVE_LOADGEN_TREE_H
@@ -30,21 +32,26 @@ struct tree_entry {
 /* Negative errno of an NFS status; 0 for NFS3_OK. */
 int tree_error_of_status(uint32_t status);
 
-/* Sends and judges a call; a failure other than `tolerated` (a negative errno; 0: none) is described as "OP NAME: why". */
-int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply **reply, const char *name, int tolerated);
+/* Sends and judges a call; a failure other than `tolerated` (a negative errno; 0: none) is described as "OP NAME: why".
+ */
+int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply **reply, const char *name,
+              int tolerated);
 
 /* type: 0 when the reply left the attributes out and GETATTR failed to bring them. -ENOENT is no failure. */
-int tree_lookup(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh, uint32_t *type, uint64_t *size);
+int tree_lookup(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh, uint32_t *type,
+                uint64_t *size);
 
-/* Looks up the directory or makes it; something else of that name is removed first. *made (may be NULL): it is new and so empty. */
+/* Looks up the directory or makes it; something else of that name is removed first. *made (may be NULL): it is new and
+ * so empty. */
 int tree_ensure_dir(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh, bool *made);
 
 /* CREATE UNCHECKED of a file of size 0. */
 int tree_create(struct tree *tree, const struct nfs3_fh *dir, const char *name, struct nfs3_fh *fh);
 
-/* Calls `each` for every name but "." and "..", with READDIRPLUS, or READDIR when that is not supported. `each` must not call NFS; false ends the
- * listing. Cookies that don't advance end it with -ELOOP and a message. */
-int tree_list(struct tree *tree, const struct nfs3_fh *dir, uint32_t bytes, bool (*each)(void *arg, const struct tree_entry *entry), void *arg);
+/* Calls `each` for every name but "." and "..", with READDIRPLUS, or READDIR when that is not supported. `each` must
+ * not call NFS; false ends the listing. Cookies that don't advance end it with -ELOOP and a message. */
+int tree_list(struct tree *tree, const struct nfs3_fh *dir, uint32_t bytes,
+              bool (*each)(void *arg, const struct tree_entry *entry), void *arg);
 
 /* Removes whatever has that name, a directory with all that is in it. */
 int tree_remove(struct tree *tree, const struct nfs3_fh *dir, const char *name, uint32_t type);

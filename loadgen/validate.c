@@ -18,7 +18,8 @@ struct validate {
     int error;
 };
 
-void validate_find(struct validate_context *v, const char *rule, enum nfs_op op, const char *expected, const char *got_format, ...)
+void validate_find(struct validate_context *v, const char *rule, enum nfs_op op, const char *expected,
+                   const char *got_format, ...)
 {
     struct process_shared *s = v->shared;
     for (uint32_t i = 0; i < s->n_findings; i++) {
@@ -39,7 +40,8 @@ void validate_find(struct validate_context *v, const char *rule, enum nfs_op op,
     va_end(args);
 }
 
-int validate_call(struct validate_context *v, const char *rule, struct nfs3_call *call, uint32_t status, const struct nfs3_reply **reply)
+int validate_call(struct validate_context *v, const char *rule, struct nfs3_call *call, uint32_t status,
+                  const struct nfs3_reply **reply)
 {
     int error = fiber_call(v->group, call, reply);
     const char *expected = nfs_status_name(nfs_status_index(status));
@@ -59,7 +61,8 @@ int validate_call(struct validate_context *v, const char *rule, struct nfs3_call
     }
 }
 
-int validate_make_file(struct validate_context *v, const char *rule, const char *name, const uint8_t *data, uint32_t bytes, struct nfs3_fh *fh)
+int validate_make_file(struct validate_context *v, const char *rule, const char *name, const uint8_t *data,
+                       uint32_t bytes, struct nfs3_fh *fh)
 {
     const struct nfs3_reply *reply;
     struct nfs3_call create = {.op = NFS_OP_CREATE,
@@ -83,8 +86,9 @@ int validate_make_file(struct validate_context *v, const char *rule, const char 
     uint32_t at = 0;
     while (at < bytes) {
         uint32_t n = bytes - at < v->wtmax ? bytes - at : v->wtmax;
-        struct nfs3_call write = {
-            .op = NFS_OP_WRITE, .fh = fh, .write = {.offset = at, .count = n, .stable = NFS3_FILE_SYNC, .data = data + at}};
+        struct nfs3_call write = {.op = NFS_OP_WRITE,
+                                  .fh = fh,
+                                  .write = {.offset = at, .count = n, .stable = NFS3_FILE_SYNC, .data = data + at}};
         r = validate_call(v, rule, &write, VALIDATE_STATUS_OK, &reply);
         if (r != 0) {
             return r;
@@ -114,8 +118,8 @@ static int run_rules(struct validate *v, const struct validate_rule *rules, uint
             return error;
         }
         if (error != 0) {
-            validate_find(&v->context, "sandbox-empties", NFS_OP_REMOVE, "all names of a directory can be listed and removed", "%s",
-                          v->context.tree.message);
+            validate_find(&v->context, "sandbox-empties", NFS_OP_REMOVE,
+                          "all names of a directory can be listed and removed", "%s", v->context.tree.message);
             return 0; /* the next rules would stumble over what is left */
         }
         atomic_fetch_add(&v->options.shared->progress_done, 1);
@@ -123,7 +127,8 @@ static int run_rules(struct validate *v, const struct validate_rule *rules, uint
     return 0;
 }
 
-static uint32_t families(const struct validate_rule *rules[static N_FAMILIES], uint32_t n[static N_FAMILIES], uint32_t level)
+static uint32_t families(const struct validate_rule *rules[static N_FAMILIES], uint32_t n[static N_FAMILIES],
+                         uint32_t level)
 {
     rules[0] = validate_op_rules(&n[0]);
     uint32_t total = 0;
@@ -176,7 +181,8 @@ static void on_group_end(struct fiber_group *group, void *arg)
     char message[PROCESS_MESSAGE_MAX] = "";
     if (v->error != 0) {
         snprintf(message, sizeof message, "%s",
-                 v->context.tree.message[0] != '\0' ? v->context.tree.message : "the connection was lost during validation");
+                 v->context.tree.message[0] != '\0' ? v->context.tree.message
+                                                    : "the connection was lost during validation");
     }
     v->options.on_end(v, v->error, message, v->options.arg);
 }

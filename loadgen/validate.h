@@ -4,8 +4,8 @@
  *   level 2  attributes, sizes, times, directory contents, cookies and verifiers are right
  *   level 3  data: what is written is read, at every edge
  *
- * A rule that is broken becomes a process_finding {rule, op, expected, got}; the rules that do not depend on it are checked all the same. All
- * work is done in a directory of its own, validate<process>, which is removed again.
+ * A rule that is broken becomes a process_finding {rule, op, expected, got}; the rules that do not depend on it are
+ * checked all the same. All work is done in a directory of its own, validate<process>, which is removed again.
  */
 #ifndef NFSCURVE_LOADGEN_VALIDATE_H
 #define NFSCURVE_LOADGEN_VALIDATE_H

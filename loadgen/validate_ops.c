@@ -54,7 +54,8 @@ static int access_works(struct validate_context *v)
     const struct nfs3_reply *reply;
     int r = validate_call(v, "access-works", &call, OK, &reply);
     if (r == 0 && (reply->access.access & ~0x1fu) != 0) {
-        validate_find(v, "access-works", NFS_OP_ACCESS, "only rights that were asked for (0x1f)", "0x%x", reply->access.access);
+        validate_find(v, "access-works", NFS_OP_ACCESS, "only rights that were asked for (0x1f)", "0x%x",
+                      reply->access.access);
     }
     return r;
 }
@@ -63,8 +64,10 @@ static int symlink_and_readlink_work(struct validate_context *v)
 {
     static const char text[] = "some/where/else";
     const struct nfs3_reply *reply;
-    struct nfs3_call make = {
-        .op = NFS_OP_SYMLINK, .fh = &v->dir, .name = "link", .symlink = {.set = {.has_mode = true, .mode = 0777}, .path = text}};
+    struct nfs3_call make = {.op = NFS_OP_SYMLINK,
+                             .fh = &v->dir,
+                             .name = "link",
+                             .symlink = {.set = {.has_mode = true, .mode = 0777}, .path = text}};
     int r = validate_call(v, "symlink-works", &make, OK, &reply);
     struct nfs3_call look = {.op = NFS_OP_LOOKUP, .fh = &v->dir, .name = "link"};
     if (r == 0) {
@@ -77,7 +80,8 @@ static int symlink_and_readlink_work(struct validate_context *v)
     struct nfs3_call read = {.op = NFS_OP_READLINK, .fh = &fh};
     r = validate_call(v, "readlink-works", &read, OK, &reply);
     if (r == 0 && (reply->readlink.len != strlen(text) || memcmp(reply->readlink.path, text, strlen(text)) != 0)) {
-        validate_find(v, "readlink-works", NFS_OP_READLINK, text, "a text of %u bytes that is not it", reply->readlink.len);
+        validate_find(v, "readlink-works", NFS_OP_READLINK, text, "a text of %u bytes that is not it",
+                      reply->readlink.len);
     }
     return r;
 }
@@ -109,15 +113,18 @@ static int create_works(struct validate_context *v)
 static int mkdir_works(struct validate_context *v)
 {
     const struct nfs3_reply *reply;
-    struct nfs3_call call = {.op = NFS_OP_MKDIR, .fh = &v->dir, .name = "sub", .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
+    struct nfs3_call call = {
+        .op = NFS_OP_MKDIR, .fh = &v->dir, .name = "sub", .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
     return validate_call(v, "mkdir-works", &call, OK, &reply);
 }
 
 static int mknod_works(struct validate_context *v)
 {
     const struct nfs3_reply *reply;
-    struct nfs3_call call = {
-        .op = NFS_OP_MKNOD, .fh = &v->dir, .name = "pipe", .mknod = {.type = NFS3_FIFO, .set = {.has_mode = true, .mode = 0644}}};
+    struct nfs3_call call = {.op = NFS_OP_MKNOD,
+                             .fh = &v->dir,
+                             .name = "pipe",
+                             .mknod = {.type = NFS3_FIFO, .set = {.has_mode = true, .mode = 0644}}};
     return validate_call(v, "mknod-works", &call, OK, &reply);
 }
 
@@ -133,7 +140,8 @@ static int remove_works(struct validate_context *v)
 static int rmdir_works(struct validate_context *v)
 {
     const struct nfs3_reply *reply;
-    struct nfs3_call make = {.op = NFS_OP_MKDIR, .fh = &v->dir, .name = "sub", .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
+    struct nfs3_call make = {
+        .op = NFS_OP_MKDIR, .fh = &v->dir, .name = "sub", .mkdir = {.set = {.has_mode = true, .mode = 0755}}};
     int r = validate_call(v, "rmdir-works", &make, OK, &reply);
     struct nfs3_call call = {.op = NFS_OP_RMDIR, .fh = &v->dir, .name = "sub"};
     return r != 0 ? r : validate_call(v, "rmdir-works", &call, OK, &reply);
@@ -144,7 +152,8 @@ static int rename_works(struct validate_context *v)
     struct nfs3_fh fh;
     const struct nfs3_reply *reply;
     int r = validate_make_file(v, "rename-works", "old", NULL, 0, &fh);
-    struct nfs3_call call = {.op = NFS_OP_RENAME, .fh = &v->dir, .name = "old", .rename = {.to_dir = &v->dir, .to_name = "new"}};
+    struct nfs3_call call = {
+        .op = NFS_OP_RENAME, .fh = &v->dir, .name = "old", .rename = {.to_dir = &v->dir, .to_name = "new"}};
     if (r == 0) {
         r = validate_call(v, "rename-works", &call, OK, &reply);
     }
@@ -175,7 +184,8 @@ static int readdir_works(struct validate_context *v)
 static int readdirplus_works(struct validate_context *v)
 {
     const struct nfs3_reply *reply;
-    struct nfs3_call call = {.op = NFS_OP_READDIRPLUS, .fh = &v->dir, .readdirplus = {.dircount = 8192, .maxcount = 8192}};
+    struct nfs3_call call = {
+        .op = NFS_OP_READDIRPLUS, .fh = &v->dir, .readdirplus = {.dircount = 8192, .maxcount = 8192}};
     return validate_call(v, "readdirplus-works", &call, OK, &reply);
 }
 
@@ -197,8 +207,8 @@ static int fsinfo_works(struct validate_context *v)
     struct nfs3_call call = {.op = NFS_OP_FSINFO, .fh = &v->root};
     int r = validate_call(v, "fsinfo-works", &call, OK, &reply);
     if (r == 0 && (reply->fsinfo.rtmax == 0 || reply->fsinfo.wtmax == 0)) {
-        validate_find(v, "fsinfo-works", NFS_OP_FSINFO, "transfer sizes above 0", "rtmax %u, wtmax %u", reply->fsinfo.rtmax,
-                      reply->fsinfo.wtmax);
+        validate_find(v, "fsinfo-works", NFS_OP_FSINFO, "transfer sizes above 0", "rtmax %u, wtmax %u",
+                      reply->fsinfo.rtmax, reply->fsinfo.wtmax);
     }
     return r;
 }
@@ -209,7 +219,8 @@ static int pathconf_works(struct validate_context *v)
     struct nfs3_call call = {.op = NFS_OP_PATHCONF, .fh = &v->root};
     int r = validate_call(v, "pathconf-works", &call, OK, &reply);
     if (r == 0 && reply->pathconf.name_max < 32) {
-        validate_find(v, "pathconf-works", NFS_OP_PATHCONF, "names of at least 32 bytes", "name_max %u", reply->pathconf.name_max);
+        validate_find(v, "pathconf-works", NFS_OP_PATHCONF, "names of at least 32 bytes", "name_max %u",
+                      reply->pathconf.name_max);
     }
     return r;
 }

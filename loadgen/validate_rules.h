@@ -1,4 +1,5 @@
-/* validate_rules.h - what the rules of validate_*.c share: the sandbox they work in, calls, and how a finding is made. */
+/* validate_rules.h - what the rules of validate_*.c share: the sandbox they work in, calls, and how a finding is made.
+ */
 #ifndef NFSCURVE_LOADGEN_VALIDATE_RULES_H
 #define NFSCURVE_LOADGEN_VALIDATE_RULES_H
 
@@ -30,15 +31,18 @@ const struct validate_rule *validate_directory_rules(uint32_t *n); /* validate_d
 const struct validate_rule *validate_data_rules(uint32_t *n);      /* validate_data.c, level 3 */
 
 /* Notes a broken rule; a second finding of the same rule is dropped. */
-void validate_find(struct validate_context *v, const char *rule, enum nfs_op op, const char *expected, const char *got_format, ...)
-    __attribute__((format(printf, 5, 6)));
+void validate_find(struct validate_context *v, const char *rule, enum nfs_op op, const char *expected,
+                   const char *got_format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Sends the call. 0 with *reply when it was answered with `status`; 1 when not, after a finding; negative errno when the checks can't go on (the
- * connection is lost, the phase is being stopped). A time-out, a malformed reply and an RPC error are findings. */
-int validate_call(struct validate_context *v, const char *rule, struct nfs3_call *call, uint32_t status, const struct nfs3_reply **reply);
+/* Sends the call. 0 with *reply when it was answered with `status`; 1 when not, after a finding; negative errno when
+ * the checks can't go on (the connection is lost, the phase is being stopped). A time-out, a malformed reply and an RPC
+ * error are findings. */
+int validate_call(struct validate_context *v, const char *rule, struct nfs3_call *call, uint32_t status,
+                  const struct nfs3_reply **reply);
 
 /* A file of that name and content in the sandbox, written FILE_SYNC. As validate_call. */
-int validate_make_file(struct validate_context *v, const char *rule, const char *name, const uint8_t *data, uint32_t bytes, struct nfs3_fh *fh);
+int validate_make_file(struct validate_context *v, const char *rule, const char *name, const uint8_t *data,
+                       uint32_t bytes, struct nfs3_fh *fh);
 
 #define VALIDATE_STATUS_OK       0u
 #define VALIDATE_STATUS_NOENT    2u

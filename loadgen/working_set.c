@@ -10,7 +10,7 @@
 #define FIT_SLACK    8192u /* sfs-facts section 3 */
 #define MAX_LOOKS    512u  /* files of a group that are looked at for a fit; large requests fit few files */
 #define LARGEST_OF   16u
-#define GROUP_TRIES  6u    /* groups drawn before a request is clipped to the best file found */
+#define GROUP_TRIES  6u /* groups drawn before a request is clipped to the best file found */
 #define WRITER_TRIES 64u
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -23,7 +23,8 @@ static uint32_t gcd(uint32_t a, uint32_t b)
     return a;
 }
 
-int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses, uint64_t seed)
+int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses,
+                     uint64_t seed)
 {
     memset(ws, 0, sizeof *ws);
     ws->fileset = fileset;
@@ -104,7 +105,8 @@ static bool is_better(uint64_t bytes, uint64_t than, uint64_t wanted)
 }
 
 /* Looks through group g from a random place on. True when a file fits. */
-static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want want, uint64_t bytes, bool is_writer, struct best *best)
+static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want want, uint64_t bytes, bool is_writer,
+                          struct best *best)
 {
     uint32_t first, n_groups = ws->fileset->layout.n_access_groups;
     uint32_t n = group_rows(ws, g, &first);

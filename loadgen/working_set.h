@@ -1,10 +1,10 @@
 /* working_set.h - which file is next? Popularity over the rows of the fileset's working set.
  *
- * Access groups (sfs): group g of the load generator has the Poisson weight of g mod 12 (lambda 6); a file belongs to group
- * w mod n_groups whatever process owns it. Of the group, a file that fits the request is preferred. Zipf, hot set and uniform ignore sizes.
- * Every process carries the same load over its slice, so the curve of popularity over all files does not depend on how many they are;
- * for Zipf a process's j-th file takes the weight of the ranks j*W/n .. (j+1)*W/n of the load generator, which is exact but for the
- * order among the few most popular files.
+ * Access groups (sfs): group g of the load generator has the Poisson weight of g mod 12 (lambda 6); a file belongs to
+ * group w mod n_groups whatever process owns it. Of the group, a file that fits the request is preferred. Zipf, hot set
+ * and uniform ignore sizes. Every process carries the same load over its slice, so the curve of popularity over all
+ * files does not depend on how many they are; for Zipf a process's j-th file takes the weight of the ranks j*W/n ..
+ * (j+1)*W/n of the load generator, which is exact but for the order among the few most popular files.
  */
 #ifndef NFSCURVE_LOADGEN_WORKING_SET_H
 #define NFSCURVE_LOADGEN_WORKING_SET_H
@@ -34,7 +34,8 @@ struct working_set {
 };
 
 /* 0 or -ENOMEM. */
-int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses, uint64_t seed);
+int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses,
+                     uint64_t seed);
 void working_set_fini(struct working_set *ws);
 
 enum file_want {
