@@ -41,27 +41,34 @@ static int fill_histogram(lg_histogram *out, const struct histogram *h, size_t *
     out->sum_low = (uint64_t)h->sum_ns;
     out->sum_sq_high = (uint64_t)(h->sum_sq_ns2 >> 64);
     out->sum_sq_low = (uint64_t)h->sum_sq_ns2;
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
         n += h->buckets[i] != 0;
+    }
     *bytes += 72 + n * BUCKET_BYTES;
-    if (n == 0)
+    if (n == 0) {
         return 0;
+    }
     out->buckets.buckets_val = calloc(n, sizeof(lg_bucket));
-    if (!out->buckets.buckets_val)
+    if (!out->buckets.buckets_val) {
         return -ENOMEM;
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
-        if (h->buckets[i])
+    }
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        if (h->buckets[i]) {
             out->buckets.buckets_val[out->buckets.buckets_len++] = (lg_bucket){i, h->buckets[i]};
+        }
+    }
     return 0;
 }
 
 static int fill_u64s(u_int *len, u_quad_t **val, const uint64_t *from, u_int n)
 {
     *val = calloc(n, sizeof(**val));
-    if (!*val)
+    if (!*val) {
         return -ENOMEM;
-    for (u_int i = 0; i < n; i++)
+    }
+    for (u_int i = 0; i < n; i++) {
         (*val)[i] = from[i];
+    }
     *len = n;
     return 0;
 }
@@ -106,13 +113,15 @@ static int collect_processes(const struct daemon *d, const lg_collect *question,
     out->host_cpu_permille = CPU_PERMILLE(daemon_host_cpu_percent(d));
     out->next = from + count;
     out->processes.processes_val = calloc(count ? count : 1, sizeof(lg_process_summary));
-    if (!out->processes.processes_val)
+    if (!out->processes.processes_val) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < count; i++) {
         out->processes.processes_len++;
         int error = fill_summary(d, from + i, &out->processes.processes_val[i]);
-        if (error)
+        if (error) {
             return error;
+        }
     }
     return 0;
 }
@@ -123,22 +132,27 @@ static int merge_all(const struct daemon *d, struct tally **merged)
 {
     const struct supervisor *s = daemon_supervisor(d);
 
-    if (*merged)
+    if (*merged) {
         return 0;
+    }
     *merged = malloc(sizeof(**merged));
-    if (!*merged)
+    if (!*merged) {
         return -ENOMEM;
+    }
     tally_init(*merged);
-    for (uint32_t i = 0; i < supervisor_n(s); i++)
+    for (uint32_t i = 0; i < supervisor_n(s); i++) {
         tally_merge(*merged, &supervisor_shared(s, i)->tally);
+    }
     return 0;
 }
 
 static bool did_nothing(const struct op_tally *t)
 {
-    for (int i = 0; i < OP_OUTCOME_COUNT; i++)
-        if (t->n_outcome[i])
+    for (int i = 0; i < OP_OUTCOME_COUNT; i++) {
+        if (t->n_outcome[i]) {
             return false;
+        }
+    }
     return t->n_logical == 0 && t->n_physical == 0 && t->rpc.count == 0;
 }
 
@@ -149,14 +163,18 @@ static int fill_op(lg_op *out, u_int op, const struct op_tally *t, size_t *bytes
     out->n_physical = t->n_physical;
     *bytes += 32 + 8 * (OP_OUTCOME_COUNT + NFS_STATUS_COUNT);
     int error = fill_histogram(&out->from_due, &t->from_due, bytes);
-    if (!error)
+    if (!error) {
         error = fill_histogram(&out->from_sent, &t->from_sent, bytes);
-    if (!error)
+    }
+    if (!error) {
         error = fill_histogram(&out->rpc, &t->rpc, bytes);
-    if (!error)
+    }
+    if (!error) {
         error = fill_u64s(&out->n_outcome.n_outcome_len, &out->n_outcome.n_outcome_val, t->n_outcome, OP_OUTCOME_COUNT);
-    if (!error)
+    }
+    if (!error) {
         error = fill_u64s(&out->n_status.n_status_len, &out->n_status.n_status_val, t->n_status, NFS_STATUS_COUNT);
+    }
     return error;
 }
 
@@ -168,8 +186,9 @@ static int fill_generator(lg_ops *out, const struct tally *t)
     out->read_bytes = t->read_bytes;
     out->write_bytes = t->write_bytes;
     out->generator = calloc(1, sizeof(lg_generator));
-    if (!out->generator)
+    if (!out->generator) {
         return -ENOMEM;
+    }
     out->generator->n_due = g->n_due;
     out->generator->n_waited_for_slot = g->n_waited_for_slot;
     out->generator->n_waited_for_us = g->n_waited_for_us;
@@ -177,10 +196,12 @@ static int fill_generator(lg_ops *out, const struct tally *t)
     out->generator->loop_cpu_ns = g->loop_cpu_ns;
     out->generator->run_ns = g->run_ns;
     int error = fill_histogram(&out->generator->lateness, &g->lateness, &bytes);
-    if (!error)
+    if (!error) {
         error = fill_histogram(&out->generator->send_wait, &g->send_wait, &bytes);
-    if (!error)
+    }
+    if (!error) {
         error = fill_u64s(&out->n_anomaly.n_anomaly_len, &out->n_anomaly.n_anomaly_val, t->n_anomaly, ANOMALY_COUNT);
+    }
     return error;
 }
 
@@ -190,17 +211,21 @@ static int collect_ops(const struct daemon *d, const lg_collect *question, struc
     u_int op = question->from < NFS_OP_COUNT ? question->from : NFS_OP_COUNT;
     int error = merge_all(d, merged);
 
-    if (error)
+    if (error) {
         return error;
+    }
     out->ops.ops_val = calloc(NFS_OP_COUNT, sizeof(lg_op));
-    if (!out->ops.ops_val)
+    if (!out->ops.ops_val) {
         return -ENOMEM;
+    }
     for (; op < NFS_OP_COUNT && bytes < ENOUGH_BYTES; op++) {
-        if (did_nothing(&(*merged)->ops[op]))
+        if (did_nothing(&(*merged)->ops[op])) {
             continue;
+        }
         error = fill_op(&out->ops.ops_val[out->ops.ops_len++], op, &(*merged)->ops[op], &bytes);
-        if (error)
+        if (error) {
             return error;
+        }
     }
     out->next = op;
     return op == NFS_OP_COUNT ? fill_generator(out, *merged) : 0;
@@ -213,20 +238,24 @@ static int fill_second(const struct supervisor *s, uint32_t t_s, struct histogra
 {
     out->t_s = t_s;
     out->classes.classes_val = calloc(OP_CLASS_COUNT, sizeof(lg_interval_class));
-    if (!out->classes.classes_val)
+    if (!out->classes.classes_val) {
         return -ENOMEM;
+    }
     for (u_int c = 0; c < OP_CLASS_COUNT; c++) {
         uint64_t n_ops = 0, n_errors = 0;
         histogram_init(scratch);
-        for (uint32_t i = 0; i < supervisor_n(s); i++)
+        for (uint32_t i = 0; i < supervisor_n(s); i++) {
             interval_log_read(supervisor_intervals(s, i), t_s, (enum op_class)c, &n_ops, &n_errors, scratch);
-        if (n_ops == 0 && n_errors == 0)
+        }
+        if (n_ops == 0 && n_errors == 0) {
             continue;
+        }
         lg_interval_class *k = &out->classes.classes_val[out->classes.classes_len++];
         *k = (lg_interval_class){.op_class = c, .n_ops = n_ops, .n_errors = n_errors};
         int error = fill_histogram(&k->response, scratch, bytes);
-        if (error)
+        if (error) {
             return error;
+        }
     }
     *bytes += 128;
     return 0;
@@ -246,11 +275,13 @@ static int collect_intervals(const struct daemon *d, const lg_collect *question,
     }
     out->n_seconds = n_seconds;
     out->seconds.seconds_val = calloc(LG_MAX_SECONDS, sizeof(lg_interval));
-    if (!scratch || !out->seconds.seconds_val)
+    if (!scratch || !out->seconds.seconds_val) {
         error = -ENOMEM;
+    }
     while (!error && t < n_seconds && out->seconds.seconds_len < LG_MAX_SECONDS &&
-           out->seconds.seconds_len < question->n && bytes < ENOUGH_BYTES)
+           out->seconds.seconds_len < question->n && bytes < ENOUGH_BYTES) {
         error = fill_second(s, t++, scratch, &out->seconds.seconds_val[out->seconds.seconds_len++], &bytes);
+    }
     out->next = t;
     free(scratch);
     return error;
@@ -275,17 +306,20 @@ static int collect_findings(const struct daemon *d, const lg_collect *question, 
     uint32_t number = 0;
 
     out->findings.findings_val = calloc(MAX_FINDINGS, sizeof(lg_finding));
-    if (!out->findings.findings_val)
+    if (!out->findings.findings_val) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < supervisor_n(s); i++) {
         const struct process_shared *p = supervisor_shared(s, i);
         uint32_t n = p->n_findings < PROCESS_FINDINGS_MAX ? p->n_findings : PROCESS_FINDINGS_MAX;
         for (uint32_t k = 0; k < n; k++, number++) {
-            if (number < question->from || out->findings.findings_len == MAX_FINDINGS)
+            if (number < question->from || out->findings.findings_len == MAX_FINDINGS) {
                 continue;
+            }
             int error = fill_finding(d, i, &p->findings[k], &out->findings.findings_val[out->findings.findings_len++]);
-            if (error)
+            if (error) {
                 return error;
+            }
         }
     }
     out->n = number;
@@ -299,7 +333,7 @@ static int check_at_rest(const struct supervisor *s, char *message, size_t cap)
         uint32_t state = atomic_load(&supervisor_shared(s, i)->state);
         if (!supervisor_death_reason(s, i) && state != PROCESS_IDLE && state != PROCESS_FAILED) {
             snprintf(message, cap, "process %u is still at work", i);
-            return -EBUSY;
+            return -EINVAL;
         }
     }
     return 0;
@@ -310,8 +344,9 @@ int control_collect(const struct daemon *d, const lg_collect *question, struct t
 {
     int error = check_at_rest(daemon_supervisor(d), message, cap);
 
-    if (error)
+    if (error) {
         return error;
+    }
     answer->part = question->part;
     switch (question->part) {
     case LG_PART_PROCESSES:

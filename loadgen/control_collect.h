@@ -14,7 +14,7 @@
 struct daemon;
 struct tally;
 
-/* 0, -ENOMEM, or -EBUSY while a process is at work (the message names it). `merged` is the caller's cache of the merge
+/* 0, -ENOMEM, or -EINVAL while a process is at work (the message names it). `merged` is the caller's cache of the merge
  * over all processes: *merged NULL makes it be computed and kept; the caller frees it when a new phase starts. */
 int control_collect(const struct daemon *d, const lg_collect *question, struct tally **merged, lg_collected *answer,
                     char *message, size_t cap);

@@ -2,10 +2,10 @@
  * dispatch, answer.
  *
  *   rpc_server ── HELLO ──> session (nonces, key)
- *              ── SEALED ─> seal ─> sequence ─> decode ─> lease ─> table of steps ─> daemon
+ *              ── SEALED ─> seal ─> sequence ─> decode ─> control_steps (lease, table) ─> daemon
  *                           `──────── one choke point: serve_sealed() ────────´
  *
- * XDR types stop here (and in control_collect.c, which makes the answers of COLLECT).
+ * XDR types stop here, in control_steps.c and in control_collect.c, which makes the answers of COLLECT.
  *
  * - Nothing but HELLO and NULL is answered to who has not proved the key. A connection that proves nothing for 5 s is
  * closed, and when too many wait the oldest goes first, so that strangers can't lock the prime out.

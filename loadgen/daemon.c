@@ -1,12 +1,10 @@
 /* daemon.c - see daemon.h. */
 #include "daemon.h"
 
-#include "config.h"
+#include "campaign.h"
 #include "host_facts.h"
 #include "interval_log.h"
 #include "log.h"
-#include "target_filter.h"
-#include "workload.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,28 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The prime promises that load ends within a second; a process has 500 ms for it. */
 #define STOP_PATIENCE_NS (900 * NS_PER_MS)
 /* A process that is asked to leave has nothing to save: its figures are in shared memory. */
 #define LEAVE_PATIENCE_NS (300 * NS_PER_MS)
-
-/* What the processes of a campaign were forked with; it outlives them. */
-struct campaign {
-    char *name, *prime_host, *source_address, *machine_name;
-    struct workload workload;
-    bool has_workload;
-    uint32_t n_targets;
-    struct {
-        char *server, *export_path;
-        uint16_t nfs_port, mount_port;
-    } * targets;
-    uint32_t n_processes;
-    uint32_t *process_targets;
-    struct process_layout *layouts;
-    struct process_setup *setups;
-};
 
 struct daemon {
     struct event_base *base;
@@ -58,156 +39,19 @@ struct daemon {
 
 static void arm(struct event *e, int64_t in_ns)
 {
-    if (in_ns < 0)
+    if (in_ns < 0) {
         in_ns = 0;
+    }
     struct timeval tv = {.tv_sec = in_ns / NS_PER_S, .tv_usec = (in_ns % NS_PER_S) / NS_PER_US};
     evtimer_add(e, &tv);
-}
-
-static void campaign_destroy(struct campaign *c)
-{
-    if (!c)
-        return;
-    for (uint32_t i = 0; c->targets && i < c->n_targets; i++) {
-        free(c->targets[i].server);
-        free(c->targets[i].export_path);
-    }
-    if (c->has_workload)
-        workload_fini(&c->workload);
-    free(c->name);
-    free(c->prime_host);
-    free(c->source_address);
-    free(c->machine_name);
-    free(c->targets);
-    free(c->process_targets);
-    free(c->layouts);
-    free(c->setups);
-    free(c);
-}
-
-static int copy_targets(const struct daemon *d, struct campaign *c, const struct daemon_config *config, char *message,
-                        size_t cap)
-{
-    char address[256];
-    int error;
-
-    c->targets = calloc(config->n_targets, sizeof(c->targets[0]));
-    if (!c->targets)
-        return -ENOMEM;
-    c->n_targets = config->n_targets;
-    for (uint32_t i = 0; i < config->n_targets; i++) {
-        const struct daemon_target *t = &config->targets[i];
-        error = target_filter_resolve(d->options.filter, t->server, address, sizeof(address), message, cap);
-        if (error)
-            return error;
-        c->targets[i].server = strdup(address);
-        c->targets[i].export_path = strdup(t->export_path);
-        c->targets[i].nfs_port = t->nfs_port;
-        c->targets[i].mount_port = t->mount_port;
-        if (!c->targets[i].server || !c->targets[i].export_path)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int read_workload(struct campaign *c, const char *text, char *message, size_t cap)
-{
-    struct config_errors errors;
-
-    config_errors_init(&errors);
-    int error = workload_from_text(text, &c->workload, &errors);
-    c->has_workload = !error;
-    if (error)
-        snprintf(message, cap, "the workload cannot be read: %s", errors.n ? errors.messages[0] : strerror(-error));
-    config_errors_fini(&errors);
-    return error;
-}
-
-static int fill_setups(struct campaign *c, const struct daemon_config *config, char *message, size_t cap)
-{
-    bool is_native = strcmp(config->engine, "native") == 0;
-
-    if (!is_native && strcmp(config->engine, "libnfs") != 0) {
-        snprintf(message, cap, "engine \"%s\" is unknown; expected native or libnfs", config->engine);
-        return -EINVAL;
-    }
-    c->setups = calloc(config->n_processes, sizeof(c->setups[0]));
-    c->layouts = calloc(config->n_processes, sizeof(c->layouts[0]));
-    c->process_targets = calloc(config->n_processes, sizeof(c->process_targets[0]));
-    if (!c->setups || !c->layouts || !c->process_targets)
-        return -ENOMEM;
-    c->n_processes = config->n_processes;
-    for (uint32_t i = 0; i < config->n_processes; i++) {
-        uint32_t t = config->process_targets[i];
-        if (t >= c->n_targets) {
-            snprintf(message, cap, "process %u: target %u of %u does not exist", i, t, c->n_targets);
-            return -EINVAL;
-        }
-        c->process_targets[i] = t;
-        c->setups[i].workload = &c->workload;
-        c->setups[i].client = (struct nfs3_client_options){
-            .engine = is_native ? NFS3_ENGINE_NATIVE : NFS3_ENGINE_LIBNFS,
-            .server = c->targets[t].server,
-            .export_path = c->targets[t].export_path,
-            .nfs_port = c->targets[t].nfs_port,
-            .mount_port = c->targets[t].mount_port,
-            .source_address = c->source_address[0] ? c->source_address : NULL,
-            .reserved_port = config->reserved_port,
-            .n_connections = config->n_connections,
-            .timeout_ns = config->timeout_ns,
-            .uid = config->uid,
-            .gid = config->gid,
-            .n_gids = config->n_gids,
-            .machine_name = c->machine_name,
-        };
-        memcpy(c->setups[i].client.gids, config->gids, sizeof(config->gids));
-    }
-    return 0;
-}
-
-static int campaign_create(const struct daemon *d, const struct daemon_config *config, struct campaign **out,
-                           char *message, size_t cap)
-{
-    struct campaign *c = calloc(1, sizeof(*c));
-    char host[256] = "loadgen";
-    int error = -ENOMEM;
-
-    snprintf(message, cap, "out of memory");
-    if (!c)
-        return error;
-    gethostname(host, sizeof(host) - 1);
-    c->name = strdup(config->campaign);
-    c->prime_host = strdup(config->prime_host);
-    c->source_address = strdup(config->source_address);
-    c->machine_name = strdup(config->machine_name[0] ? config->machine_name : host);
-    if (!c->name || !c->prime_host || !c->source_address || !c->machine_name)
-        goto out;
-    error = -EINVAL;
-    if (config->n_processes == 0 || config->n_targets == 0 || config->n_connections == 0 ||
-        config->n_connections > 64 || config->n_gids > 16 || config->timeout_ns < NS_PER_MS ||
-        config->timeout_ns > 3600 * NS_PER_S) {
-        snprintf(message, cap, "the configuration has no processes, no targets, or options out of range");
-        goto out;
-    }
-    error = read_workload(c, config->workload_json, message, cap);
-    if (!error)
-        error = copy_targets(d, c, config, message, cap);
-    if (!error)
-        error = fill_setups(c, config, message, cap);
-out:
-    if (error) {
-        campaign_destroy(c);
-        return error;
-    }
-    *out = c;
-    return 0;
 }
 
 /* The one way to FREE: every process is gone when it returns. */
 static void end_campaign(struct daemon *d, const char *why)
 {
-    if (!d->campaign)
+    if (!d->campaign) {
         return;
+    }
     log_info("campaign %s from %s: %s", d->campaign->name, d->campaign->prime_host, why);
     event_del(d->on_lease);
     event_del(d->on_stop_patience);
@@ -247,10 +91,12 @@ static void on_stop_patience(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    for (uint32_t i = 0; d->supervisor && i < supervisor_n(d->supervisor); i++)
+    for (uint32_t i = 0; d->supervisor && i < supervisor_n(d->supervisor); i++) {
         if (!supervisor_death_reason(d->supervisor, i) &&
-            atomic_load(&supervisor_shared(d->supervisor, i)->done_serial) != d->serial)
+            atomic_load(&supervisor_shared(d->supervisor, i)->done_serial) != d->serial) {
             supervisor_kill(d->supervisor, i, "it did not stop within 0.9 s");
+        }
+    }
 }
 
 static void on_run_begin(evutil_socket_t fd, short what, void *arg)
@@ -283,8 +129,9 @@ struct daemon *daemon_create(struct event_base *base, const struct daemon_option
 {
     struct daemon *d = calloc(1, sizeof(*d));
 
-    if (!d)
+    if (!d) {
         return NULL;
+    }
     d->base = base;
     d->options = *options;
     d->load_start = d->run_start = MONO_NEVER;
@@ -304,9 +151,11 @@ void daemon_destroy(struct daemon *d)
     struct event *events[] = {d->on_lease, d->on_stop_patience, d->on_run_begin, d->on_run_end};
 
     end_campaign(d, "the load generator ends");
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        if (events[i])
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        if (events[i]) {
             event_free(events[i]);
+        }
+    }
     free(d);
 }
 
@@ -319,9 +168,10 @@ int daemon_configure(struct daemon *d, uint64_t session, const struct daemon_con
         return -EBUSY;
     }
     end_campaign(d, "configured anew");
-    int error = campaign_create(d, config, &c, message, cap);
-    if (error)
+    int error = campaign_create(d->options.filter, config, &c, message, cap);
+    if (error) {
         return error;
+    }
     struct supervisor_options options = {
         .process_main = d->options.process_main,
         .interval_log_bytes = interval_log_bytes(),
@@ -348,10 +198,11 @@ int daemon_check_lease(struct daemon *d, uint64_t session, char *message, size_t
         d->lease_until = mono_plus_ns(mono_now(), d->options.lease_ns);
         return 0;
     }
-    if (session == d->ended_session)
+    if (session == d->ended_session) {
         snprintf(message, cap, "%s", d->ended_why);
-    else
+    } else {
         snprintf(message, cap, "no campaign was configured on this connection");
+    }
     return -ENOLCK;
 }
 
@@ -405,8 +256,9 @@ int daemon_start(struct daemon *d, const struct daemon_phase *phase, char *messa
 {
     int error = check_idle(d, message, cap);
 
-    if (error)
+    if (error) {
         return error;
+    }
     if (phase->serial == 0 || phase->serial == d->serial || phase->warmup_ns < 0 || phase->run_ns < 0) {
         snprintf(message, cap, "the phase's serial or spans cannot be");
         return -EINVAL;
@@ -444,12 +296,14 @@ void daemon_stop(struct daemon *d)
 {
     struct process_command command = {.kind = PROCESS_DO_STOP, .serial = d->serial};
 
-    if (!d->serial)
+    if (!d->serial) {
         return;
+    }
     event_del(d->on_run_begin);
     event_del(d->on_run_end);
-    for (uint32_t i = 0; i < d->campaign->n_processes; i++)
+    for (uint32_t i = 0; i < d->campaign->n_processes; i++) {
         supervisor_command(d->supervisor, i, &command);
+    }
     arm(d->on_stop_patience, STOP_PATIENCE_NS);
 }
 
@@ -460,16 +314,18 @@ void daemon_release(struct daemon *d, const char *why)
 
 void daemon_session_ended(struct daemon *d, uint64_t session)
 {
-    if (d->campaign && d->session == session)
+    if (d->campaign && d->session == session) {
         end_campaign(d, "the prime's connection is gone: all load is stopped");
+    }
 }
 
 struct daemon_holder daemon_holder(const struct daemon *d)
 {
     struct daemon_holder h = {NULL, NULL};
 
-    if (d->campaign)
+    if (d->campaign) {
         h = (struct daemon_holder){d->campaign->name, d->campaign->prime_host};
+    }
     return h;
 }
 

@@ -19,12 +19,14 @@ static bool read_value(const char *path, const char *key, char separator, char *
     bool is_found = false;
     FILE *f = fopen(path, "re");
 
-    if (!f)
+    if (!f) {
         return false;
+    }
     while (!is_found && fgets(line, sizeof(line), f)) {
         char *value = strchr(line, separator);
-        if (strncmp(line, key, strlen(key)) != 0 || !value)
+        if (strncmp(line, key, strlen(key)) != 0 || !value) {
             continue;
+        }
         value += 1 + strspn(value + 1, " \t\"");
         value[strcspn(value, "\"\n")] = 0;
         snprintf(out, cap, "%s", value);
@@ -40,18 +42,21 @@ static void read_os(char *out, size_t cap)
     struct utsname u;
 
     read_value("/etc/os-release", "PRETTY_NAME=", '=', pretty, sizeof(pretty));
-    if (uname(&u) == 0)
+    if (uname(&u) == 0) {
         snprintf(out, cap, "%.80s, %.10s %.30s", pretty, u.sysname, u.release);
-    else
+    } else {
         snprintf(out, cap, "%.80s", pretty);
+    }
 }
 
 static bool is_worth_telling(const struct sockaddr *address)
 {
-    if (!address)
+    if (!address) {
         return false;
-    if (address->sa_family == AF_INET)
+    }
+    if (address->sa_family == AF_INET) {
         return true;
+    }
     return address->sa_family == AF_INET6 &&
            !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
@@ -62,16 +67,19 @@ static void read_addresses(char *out, size_t cap)
     size_t used = 0;
 
     out[0] = 0;
-    if (getifaddrs(&all) < 0)
+    if (getifaddrs(&all) < 0) {
         return;
+    }
     for (struct ifaddrs *a = all; a; a = a->ifa_next) {
         char text[INET6_ADDRSTRLEN];
-        if ((a->ifa_flags & IFF_LOOPBACK) || !is_worth_telling(a->ifa_addr))
+        if ((a->ifa_flags & IFF_LOOPBACK) || !is_worth_telling(a->ifa_addr)) {
             continue;
+        }
         socklen_t len = a->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
         if (getnameinfo(a->ifa_addr, len, text, sizeof(text), NULL, 0, NI_NUMERICHOST) != 0 ||
-            used + strlen(text) + 2 > cap)
+            used + strlen(text) + 2 > cap) {
             continue;
+        }
         used += (size_t)snprintf(out + used, cap - used, "%s%s", used ? " " : "", text);
     }
     freeifaddrs(all);
@@ -82,13 +90,15 @@ void host_facts_read(struct host_facts *facts)
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     memset(facts, 0, sizeof(*facts));
-    if (gethostname(facts->hostname, sizeof(facts->hostname) - 1) < 0)
+    if (gethostname(facts->hostname, sizeof(facts->hostname) - 1) < 0) {
         facts->hostname[0] = 0;
+    }
     /* ARM kernels name no model; then the architecture has to do. */
     if (!read_value("/proc/cpuinfo", "model name", ':', facts->cpu_model, sizeof(facts->cpu_model))) {
         struct utsname u;
-        if (uname(&u) == 0)
+        if (uname(&u) == 0) {
             snprintf(facts->cpu_model, sizeof(facts->cpu_model), "%s", u.machine);
+        }
     }
     read_os(facts->os, sizeof(facts->os));
     read_addresses(facts->addresses, sizeof(facts->addresses));
@@ -103,10 +113,12 @@ struct host_cpu host_cpu_parse(const char *text)
     struct host_cpu cpu = {0, 0};
 
     if (sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-               &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) < 4)
+               &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) < 4) {
         return cpu;
-    for (int i = 0; i < 8; i++)
+    }
+    for (int i = 0; i < 8; i++) {
         cpu.total += t[i];
+    }
     cpu.busy = cpu.total - t[3] - t[4];
     return cpu;
 }
@@ -117,8 +129,9 @@ struct host_cpu host_cpu_read(void)
     FILE *f = fopen("/proc/stat", "re");
 
     if (f) {
-        if (!fgets(line, sizeof(line), f))
+        if (!fgets(line, sizeof(line), f)) {
             line[0] = 0;
+        }
         fclose(f);
     }
     return host_cpu_parse(line);
@@ -126,7 +139,8 @@ struct host_cpu host_cpu_read(void)
 
 double host_cpu_percent(struct host_cpu from, struct host_cpu to)
 {
-    if (to.total <= from.total || to.busy < from.busy)
+    if (to.total <= from.total || to.busy < from.busy) {
         return 0;
+    }
     return 100.0 * (double)(to.busy - from.busy) / (double)(to.total - from.total);
 }

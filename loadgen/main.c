@@ -30,11 +30,13 @@ static int write_ready_file(const char *path, const char *address, uint16_t port
 {
     char tmp[4096];
 
-    if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof(tmp))
+    if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof(tmp)) {
         return -ENAMETOOLONG;
+    }
     FILE *f = fopen(tmp, "we");
-    if (!f)
+    if (!f) {
         return -errno;
+    }
     fprintf(f, "{\"address\":\"%s\",\"port\":%u,\"pid\":%ld,\"keyed\":%s}\n", address, port, (long)getpid(),
             has_key ? "true" : "false");
     if (fclose(f) != 0 || rename(tmp, path) < 0) {
@@ -60,17 +62,21 @@ static int serve(const struct loadgen_options *options, const uint8_t *key)
     int status = EXIT_CANNOT_RUN;
     uint16_t port = 0;
 
-    if (!service)
+    if (!service) {
         goto out;
+    }
     signals[0] = evsignal_new(base, SIGTERM, on_signal, base);
     signals[1] = evsignal_new(base, SIGINT, on_signal, base);
-    if (!signals[0] || !signals[1] || event_add(signals[0], NULL) < 0 || event_add(signals[1], NULL) < 0)
+    if (!signals[0] || !signals[1] || event_add(signals[0], NULL) < 0 || event_add(signals[1], NULL) < 0) {
         goto out;
+    }
     if (control_service_listen(service, options->listen_address, options->listen_port, &port, message,
-                               sizeof(message)) != 0)
+                               sizeof(message)) != 0) {
         goto out;
-    if (!key && !options_is_loopback(options->listen_address))
+    }
+    if (!key && !options_is_loopback(options->listen_address)) {
         log_warn("no key: whoever reaches %s port %u can make this host send load", options->listen_address, port);
+    }
     log_info("listening on %s port %u%s", options->listen_address, port, key ? ", keyed" : "");
     if (options->ready_file) {
         int error = write_ready_file(options->ready_file, options->listen_address, port, key != NULL);
@@ -82,18 +88,24 @@ static int serve(const struct loadgen_options *options, const uint8_t *key)
     status = event_base_dispatch(base) < 0 ? EXIT_CANNOT_RUN : EXIT_SUCCESS;
     snprintf(message, sizeof(message), "the event loop failed");
 out:
-    if (status != EXIT_SUCCESS)
+    if (status != EXIT_SUCCESS) {
         log_error("%s", message);
+    }
     /* The service first: its sessions end their campaign in the daemon. */
-    if (service)
+    if (service) {
         control_service_destroy(service);
-    if (daemon)
+    }
+    if (daemon) {
         daemon_destroy(daemon);
-    for (int i = 0; i < 2; i++)
-        if (signals[i])
+    }
+    for (int i = 0; i < 2; i++) {
+        if (signals[i]) {
             event_free(signals[i]);
-    if (base)
+        }
+    }
+    if (base) {
         event_base_free(base);
+    }
     return status;
 }
 
@@ -113,8 +125,9 @@ int main(int argc, char **argv)
     case OPTIONS_RUN:
         break;
     }
-    if (options.is_verbose)
+    if (options.is_verbose) {
         log_init("nfscurve-loadgen", LOG_LEVEL_DEBUG);
+    }
     signal(SIGPIPE, SIG_IGN);
     if (seal_library_init() != 0) {
         log_error("libsodium finds no randomness on this host");

@@ -42,8 +42,9 @@ static int set_lease(struct loadgen_options *o, const char *value)
     char *end;
     double seconds = strtod(value, &end);
 
-    if (end == value || *end || !isfinite(seconds) || seconds < 1 || seconds > 3600)
+    if (end == value || *end || !isfinite(seconds) || seconds < 1 || seconds > 3600) {
         return -EINVAL;
+    }
     o->lease_ns = (int64_t)(seconds * 1e9);
     return 0;
 }
@@ -101,27 +102,31 @@ int options_parse_listen(const char *text, char address[static 64], uint16_t *po
     const char *port_text = NULL;
     uint8_t scratch[16];
 
-    if (snprintf(host, sizeof(host), "%s", text) >= (int)sizeof(host))
+    if (snprintf(host, sizeof(host), "%s", text) >= (int)sizeof(host)) {
         return -EINVAL;
+    }
     char *at = host, *close = strchr(host, ']'), *colon = strchr(host, ':');
     if (host[0] == '[' && close) {
         at = host + 1;
         *close = 0;
-        if (close[1] == ':')
+        if (close[1] == ':') {
             port_text = text + (close - host) + 2;
-        else if (close[1])
+        } else if (close[1]) {
             return -EINVAL;
+        }
     } else if (colon && colon == strrchr(host, ':')) { /* one colon: IPv4 and a port; more: bare IPv6 */
         *colon = 0;
         port_text = text + (colon - host) + 1;
     }
-    if (inet_pton(AF_INET, at, scratch) != 1 && inet_pton(AF_INET6, at, scratch) != 1)
+    if (inet_pton(AF_INET, at, scratch) != 1 && inet_pton(AF_INET6, at, scratch) != 1) {
         return -EINVAL;
+    }
     if (port_text) {
         char *end;
         unsigned long value = strtoul(port_text, &end, 10);
-        if (*port_text < '0' || *port_text > '9' || *end || value > UINT16_MAX)
+        if (*port_text < '0' || *port_text > '9' || *end || value > UINT16_MAX) {
             return -EINVAL;
+        }
         *port = (uint16_t)value;
     }
     memmove(address, at, strlen(at) + 1);
@@ -133,8 +138,9 @@ bool options_is_loopback(const char *address)
     struct in_addr v4;
     struct in6_addr v6;
 
-    if (inet_pton(AF_INET, address, &v4) == 1)
+    if (inet_pton(AF_INET, address, &v4) == 1) {
         return (ntohl(v4.s_addr) >> 24) == 127;
+    }
     return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
@@ -145,8 +151,9 @@ enum options_result options_parse(int argc, char **argv, struct loadgen_options 
 
     *o = (struct loadgen_options){
         .listen_address = "127.0.0.1", .listen_port = DEFAULT_PORT, .lease_ns = DEFAULT_LEASE_S * NS_PER_S};
-    for (size_t i = 0; i < N_ROWS; i++)
+    for (size_t i = 0; i < N_ROWS; i++) {
         longs[i] = (struct option){ROWS[i].name, ROWS[i].value ? required_argument : no_argument, NULL, 'r'};
+    }
     longs[N_ROWS] = (struct option){"help", no_argument, NULL, 'h'};
     longs[N_ROWS + 1] = (struct option){"version", no_argument, NULL, 'v'};
     opterr = 0;

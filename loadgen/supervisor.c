@@ -57,15 +57,17 @@ static void become_process(int command_fd)
     static const int signals[] = {SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2};
     sigset_t none;
 
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         signal(signals[i], SIG_DFL);
+    }
     /* A terminal's Ctrl-C reaches the whole process group; the daemon alone decides what it means. */
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (command_fd > 3)
+    if (command_fd > 3) {
         close_range(3, (unsigned)command_fd - 1, 0);
+    }
     close_range((unsigned)command_fd + 1, ~0U, 0);
 }
 
@@ -74,16 +76,19 @@ static void tell_death(struct child *c, const siginfo_t *info)
     char last[48] = "", said[PROCESS_MESSAGE_MAX * 2] = "", how[160];
     uint32_t op = atomic_load_explicit(&c->shared->last_op, memory_order_relaxed);
 
-    if (op >= 1 && op <= NFS_OP_COUNT)
+    if (op >= 1 && op <= NFS_OP_COUNT) {
         snprintf(last, sizeof(last), ", last op %s", nfs_op_name((enum nfs_op)(op - 1)));
-    if (info->si_code == CLD_EXITED)
+    }
+    if (info->si_code == CLD_EXITED) {
         snprintf(how, sizeof(how), "exited with status %d", info->si_status);
-    else
+    } else {
         snprintf(how, sizeof(how), "killed by signal %d (SIG%s)%s", info->si_status,
                  sigabbrev_np(info->si_status) ? sigabbrev_np(info->si_status) : "?",
                  info->si_code == CLD_DUMPED ? ", core dumped" : "");
-    if (c->shared->message[0])
+    }
+    if (c->shared->message[0]) {
         log_quote(said, sizeof(said), c->shared->message, strnlen(c->shared->message, PROCESS_MESSAGE_MAX));
+    }
     snprintf(c->reason, sizeof(c->reason), "%s%s%s%s%s%s", how, last, c->kill_why ? ": " : "",
              c->kill_why ? c->kill_why : "", said[0] ? "; it said: " : "", said);
 }
@@ -96,13 +101,15 @@ static void on_child_end(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+    if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0) {
         return;
+    }
     event_del(c->on_end);
     tell_death(c, &info);
     c->is_dead = true;
-    if (!s->is_ending && s->options.on_death)
+    if (!s->is_ending && s->options.on_death) {
         s->options.on_death(s, c->number, c->reason, s->options.arg);
+    }
 }
 
 static int fork_child(struct supervisor *s, struct child *c, struct process_setup *setup)
@@ -110,8 +117,9 @@ static int fork_child(struct supervisor *s, struct child *c, struct process_setu
     int pair[2];
     pid_t daemon_pid = getpid();
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
         return -errno;
+    }
     setup->process = c->number;
     setup->shared = c->shared;
     setup->intervals = c->intervals;
@@ -127,19 +135,22 @@ static int fork_child(struct supervisor *s, struct child *c, struct process_setu
     }
     if (c->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != daemon_pid) /* it died before the line above */
+        if (getppid() != daemon_pid) { /* it died before the line above */
             _exit(1);
+        }
         become_process(pair[1]);
         _exit(s->options.process_main(setup));
     }
     close(pair[1]);
     c->command_fd = pair[0];
     c->pid_fd = pidfd_open(c->pid, 0);
-    if (c->pid_fd < 0)
+    if (c->pid_fd < 0) {
         return -errno;
+    }
     c->on_end = event_new(s->base, c->pid_fd, EV_READ | EV_PERSIST, on_child_end, c);
-    if (!c->on_end || event_add(c->on_end, NULL) < 0)
+    if (!c->on_end || event_add(c->on_end, NULL) < 0) {
         return -ENOMEM;
+    }
     return 0;
 }
 
@@ -150,21 +161,25 @@ struct supervisor *supervisor_create(struct event_base *base, const struct super
     int error = s ? 0 : -ENOMEM;
     uint32_t i = 0;
 
-    if (!s)
+    if (!s) {
         goto out;
+    }
     s->base = base;
     s->options = *options;
     s->n = n;
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
         s->children[i] = (struct child){.supervisor = s, .number = i, .pid_fd = -1, .command_fd = -1};
+    }
     /* All memory before the first fork: a shortage is then found with nothing running. */
     for (i = 0; i < n && !error; i++) {
         struct child *c = &s->children[i];
         c->shared = map_shared(sizeof(*c->shared));
-        if (options->interval_log_bytes)
+        if (options->interval_log_bytes) {
             c->intervals = map_shared(options->interval_log_bytes);
-        if (!c->shared || (options->interval_log_bytes && !c->intervals))
+        }
+        if (!c->shared || (options->interval_log_bytes && !c->intervals)) {
             error = -ENOMEM;
+        }
     }
     for (i = 0; i < n && !error; i++) {
         struct process_setup setup = setups[i];
@@ -173,8 +188,9 @@ struct supervisor *supervisor_create(struct event_base *base, const struct super
 out:
     if (error) {
         snprintf(message, cap, "process %u of %u cannot be started: %s", i ? i - 1 : 0, n, strerror(-error));
-        if (s)
+        if (s) {
             supervisor_destroy(s, 0);
+        }
         return NULL;
     }
     return s;
@@ -193,8 +209,9 @@ static void await_ends(struct supervisor *s, mono_t until)
                 c->is_dead = true;
                 break;
             }
-            if (left_ns <= 0)
+            if (left_ns <= 0) {
                 return;
+            }
             poll(&p, 1, (int)(left_ns / NS_PER_MS) + 1);
         }
     }
@@ -204,34 +221,44 @@ void supervisor_destroy(struct supervisor *s, int64_t grace_ns)
 {
     static const struct process_command leave = {.kind = PROCESS_DO_EXIT};
 
-    if (!s)
+    if (!s) {
         return;
+    }
     s->is_ending = true;
     if (grace_ns > 0) {
-        for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t i = 0; i < s->n; i++) {
             supervisor_command(s, i, &leave);
+        }
         await_ends(s, mono_plus_ns(mono_now(), grace_ns));
     }
     for (uint32_t i = 0; i < s->n; i++) {
         struct child *c = &s->children[i];
-        if (c->pid && !c->is_dead)
+        if (c->pid && !c->is_dead) {
             kill(c->pid, SIGKILL);
+        }
     }
     for (uint32_t i = 0; i < s->n; i++) {
         struct child *c = &s->children[i];
-        if (c->pid && !c->is_dead)
-            while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+        if (c->pid && !c->is_dead) {
+            while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {
                 ;
-        if (c->on_end)
+            }
+        }
+        if (c->on_end) {
             event_free(c->on_end);
-        if (c->pid_fd >= 0)
+        }
+        if (c->pid_fd >= 0) {
             close(c->pid_fd);
-        if (c->command_fd >= 0)
+        }
+        if (c->command_fd >= 0) {
             close(c->command_fd);
-        if (c->shared)
+        }
+        if (c->shared) {
             munmap(c->shared, sizeof(*c->shared));
-        if (c->intervals)
+        }
+        if (c->intervals) {
             munmap(c->intervals, s->options.interval_log_bytes);
+        }
     }
     free(s);
 }
@@ -241,10 +268,12 @@ int supervisor_command(struct supervisor *s, uint32_t process, const struct proc
     assert(process < s->n);
     struct child *c = &s->children[process];
 
-    if (!c->pid || c->is_dead)
+    if (!c->pid || c->is_dead) {
         return -ESRCH;
-    if (send(c->command_fd, command, sizeof(*command), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    }
+    if (send(c->command_fd, command, sizeof(*command), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         return errno == EPIPE || errno == ECONNRESET ? -ESRCH : -errno;
+    }
     return 0;
 }
 
@@ -253,8 +282,9 @@ void supervisor_kill(struct supervisor *s, uint32_t process, const char *why)
     assert(process < s->n);
     struct child *c = &s->children[process];
 
-    if (!c->pid || c->is_dead)
+    if (!c->pid || c->is_dead) {
         return;
+    }
     c->kill_why = why;
     kill(c->pid, SIGKILL);
 }

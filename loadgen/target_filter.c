@@ -16,10 +16,12 @@ static bool parse_address(const char *text, bool *is_ipv6, uint8_t out[16])
 
     memset(out, 0, 16);
     *is_ipv6 = false;
-    if (inet_pton(AF_INET, text, out) == 1)
+    if (inet_pton(AF_INET, text, out) == 1) {
         return true;
-    if (inet_pton(AF_INET6, text, out) != 1)
+    }
+    if (inet_pton(AF_INET6, text, out) != 1) {
         return false;
+    }
     *is_ipv6 = true;
     /* The kernel reaches a.b.c.d through it, so it must not pass by as an IPv6 address. */
     if (memcmp(out, mapped, sizeof(mapped)) == 0) {
@@ -32,8 +34,9 @@ static bool parse_address(const char *text, bool *is_ipv6, uint8_t out[16])
 
 static bool has_prefix(const uint8_t address[16], const uint8_t prefix[16], unsigned bits)
 {
-    if (memcmp(address, prefix, bits / 8) != 0)
+    if (memcmp(address, prefix, bits / 8) != 0) {
         return false;
+    }
     return bits % 8 == 0 || ((address[bits / 8] ^ prefix[bits / 8]) >> (8 - bits % 8)) == 0;
 }
 
@@ -44,25 +47,31 @@ int target_filter_add(struct target_filter *filter, const char *cidr)
     size_t length = slash ? (size_t)(slash - cidr) : strlen(cidr);
     struct target_range range = {0};
 
-    if (filter->n == TARGET_FILTER_MAX_RANGES)
+    if (filter->n == TARGET_FILTER_MAX_RANGES) {
         return -ENOSPC;
-    if (length >= sizeof(address))
+    }
+    if (length >= sizeof(address)) {
         return -EINVAL;
+    }
     memcpy(address, cidr, length);
     address[length] = 0;
-    if (!parse_address(address, &range.is_ipv6, range.address))
+    if (!parse_address(address, &range.is_ipv6, range.address)) {
         return -EINVAL;
+    }
     unsigned long max = range.is_ipv6 ? 128 : 32, bits = max;
     if (slash) {
         bits = strtoul(slash + 1, &end, 10);
-        if (slash[1] < '0' || slash[1] > '9' || *end || bits > max)
+        if (slash[1] < '0' || slash[1] > '9' || *end || bits > max) {
             return -EINVAL;
+        }
     }
     range.prefix_bits = (uint8_t)bits;
     /* 10.1.2.3/8 is more often a slip than a wish. */
-    for (unsigned i = (unsigned)bits; i < max; i++)
-        if (range.address[i / 8] & (0x80 >> (i % 8)))
+    for (unsigned i = (unsigned)bits; i < max; i++) {
+        if (range.address[i / 8] & (0x80 >> (i % 8))) {
             return -EINVAL;
+        }
+    }
     filter->ranges[filter->n++] = range;
     return 0;
 }
@@ -72,12 +81,14 @@ bool target_filter_allows(const struct target_filter *filter, const char *text)
     uint8_t address[16];
     bool is_ipv6;
 
-    if (!parse_address(text, &is_ipv6, address))
+    if (!parse_address(text, &is_ipv6, address)) {
         return false;
+    }
     for (uint32_t i = 0; i < filter->n; i++) {
         const struct target_range *r = &filter->ranges[i];
-        if (r->is_ipv6 == is_ipv6 && has_prefix(address, r->address, r->prefix_bits))
+        if (r->is_ipv6 == is_ipv6 && has_prefix(address, r->address, r->prefix_bits)) {
             return true;
+        }
     }
     return filter->n == 0;
 }
@@ -97,13 +108,16 @@ int target_filter_resolve(const struct target_filter *filter, const char *server
         snprintf(message, cap, "target %s: %s", server, gai_strerror(status));
         return -EHOSTUNREACH;
     }
-    for (struct addrinfo *a = found; a && error; a = a->ai_next)
+    for (struct addrinfo *a = found; a && error; a = a->ai_next) {
         if (getnameinfo(a->ai_addr, a->ai_addrlen, out, (socklen_t)out_cap, NULL, 0, NI_NUMERICHOST) == 0 &&
-            target_filter_allows(filter, out))
+            target_filter_allows(filter, out)) {
             error = 0;
+        }
+    }
     freeaddrinfo(found);
-    if (error)
+    if (error) {
         snprintf(message, cap, "target %s is outside the ranges that this load generator may drive (--allow-target)",
                  server);
+    }
     return error;
 }

@@ -11,14 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_NS   (10 * NS_PER_S)
-#define CONFIGURE_TIMEOUT_NS (30 * NS_PER_S) /* forks, and may look up names */
-#define RELEASE_TIMEOUT_NS   (3 * NS_PER_S)
-#define TICK_NS              (50 * NS_PER_MS)
-#define POLL_FAST_NS         (50 * NS_PER_MS) /* while a step waits for processes to stop or to mount */
-#define POLL_PHASE_NS        (250 * NS_PER_MS)
-#define POLL_REST_NS         (1000 * NS_PER_MS) /* heartbeats between steps */
-#define N_RTTS               3
+#define TICK_NS       (50 * NS_PER_MS)
+#define POLL_FAST_NS  (50 * NS_PER_MS) /* while a step waits for processes to stop or to mount */
+#define POLL_PHASE_NS (250 * NS_PER_MS)
+#define POLL_REST_NS  (1000 * NS_PER_MS) /* heartbeats between steps */
 
 /* ---- steps ---- */
 
@@ -34,8 +30,9 @@ static void on_step_end(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (c->step == CLUSTER_AT_REST || c->n_busy > 0)
+    if (c->step == CLUSTER_AT_REST || c->n_busy > 0) {
         return;
+    }
     int error = c->error;
     memcpy(message, c->message, sizeof(message));
     c->step = CLUSTER_AT_REST;
@@ -52,15 +49,18 @@ bool step_begin(struct cluster *c, enum cluster_step step, bool is_for_the_rest)
     c->n_busy = 0;
     c->is_stopping = false;
     c->step_deadline = c->stop_deadline = MONO_NEVER;
-    for (uint32_t i = 0; i < c->n_nodes && !is_for_the_rest; i++)
-        if (c->nodes[i].is_lost)
+    for (uint32_t i = 0; i < c->n_nodes && !is_for_the_rest; i++) {
+        if (c->nodes[i].is_lost) {
             step_fail(c, &c->nodes[i], -1, -ENOTCONN, "it was lost before");
+        }
+    }
     for (uint32_t i = 0; i < c->n_nodes && !c->error; i++) {
         c->nodes[i].is_busy = !c->nodes[i].is_lost;
         c->n_busy += c->nodes[i].is_busy;
     }
-    if (c->n_busy == 0)
+    if (c->n_busy == 0) {
         schedule_step_end(c);
+    }
     return c->n_busy > 0;
 }
 
@@ -69,10 +69,11 @@ void step_fail(struct cluster *c, const struct node *node, int32_t process, int 
     char what[512] = "";
     size_t used = strlen(c->message);
 
-    if (node && process >= 0)
+    if (node && process >= 0) {
         snprintf(what, sizeof(what), "load generator %s process %d: ", node->name, process);
-    else if (node)
+    } else if (node) {
         snprintf(what, sizeof(what), "load generator %s (%s port %u): ", node->name, node->host, node->port);
+    }
     if (!c->error) {
         c->error = error;
         snprintf(c->message, sizeof(c->message), "%s%s", what, message);
@@ -86,15 +87,16 @@ void node_finish(struct node *node)
 {
     struct cluster *c = node->cluster;
 
-    if (!node->is_busy)
+    if (!node->is_busy) {
         return;
+    }
     node->is_busy = false;
-    if (--c->n_busy == 0)
+    if (--c->n_busy == 0) {
         schedule_step_end(c);
+    }
 }
 
-/* Ends the step of everyone at once: what is in flight is forgotten. */
-static void step_cancel(struct cluster *c)
+void step_cancel(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         struct node *node = &c->nodes[i];
@@ -110,8 +112,9 @@ static void step_cancel(struct cluster *c)
 
 void node_note_rtt(struct node *node, int64_t rtt_ns)
 {
-    if (node->n_rtts == 0 || rtt_ns < node->facts.rtt_ns)
+    if (node->n_rtts == 0 || rtt_ns < node->facts.rtt_ns) {
         node->facts.rtt_ns = rtt_ns;
+    }
     node->n_rtts++;
 }
 
@@ -120,18 +123,21 @@ void node_lost(struct node *node, int error, const char *reason)
     struct cluster *c = node->cluster;
     char text[512];
 
-    if (node->is_lost)
+    if (node->is_lost) {
         return;
+    }
     snprintf(text, sizeof(text), "%s", reason); /* it may belong to the client */
     node->is_lost = true;
     node->has_lease = false;
     node->is_polled = false;
     control_client_destroy(node->client);
     node->client = NULL;
-    if (c->events.on_lost && c->step != CLUSTER_CONNECTING)
+    if (c->events.on_lost && c->step != CLUSTER_CONNECTING) {
         c->events.on_lost(c, node->index, -1, text, c->arg);
-    if (node->is_busy && c->step != CLUSTER_RELEASING)
+    }
+    if (node->is_busy && c->step != CLUSTER_RELEASING) {
         step_fail(c, node, -1, error, text);
+    }
     if (c->step == CLUSTER_IN_PHASE) {
         step_fail(c, node, -1, error, text);
         phase_stop(c);
@@ -139,8 +145,9 @@ void node_lost(struct node *node, int error, const char *reason)
         step_cancel(c);
     }
     node_finish(node);
-    if (c->step == CLUSTER_COLLECTING)
+    if (c->step == CLUSTER_COLLECTING) {
         collect_on_loss(c);
+    }
 }
 
 void node_failed(struct node *node, int error, const char *message)
@@ -168,11 +175,13 @@ void node_failed(struct node *node, int error, const char *message)
         return;
     default:
         step_fail(c, node, -1, error, message);
-        if (c->step == CLUSTER_IN_PHASE)
+        if (c->step == CLUSTER_IN_PHASE) {
             phase_stop(c);
+        }
         node_finish(node);
-        if (c->step == CLUSTER_COLLECTING)
+        if (c->step == CLUSTER_COLLECTING) {
             collect_on_loss(c);
+        }
     }
 }
 
@@ -180,41 +189,18 @@ void node_tell_death(struct node *node, uint32_t process, const char *reason)
 {
     struct cluster *c = node->cluster;
 
-    if (process < sizeof(node->has_told_death) && node->has_told_death[process])
+    if (process < sizeof(node->has_told_death) && node->has_told_death[process]) {
         return;
-    if (process < sizeof(node->has_told_death))
+    }
+    if (process < sizeof(node->has_told_death)) {
         node->has_told_death[process] = true;
-    if (c->events.on_lost)
+    }
+    if (c->events.on_lost) {
         c->events.on_lost(c, node->index, (int32_t)process, reason, c->arg);
-}
-
-static void on_closed(struct control_client *client, const char *why, void *arg)
-{
-    (void)client;
-    node_lost(arg, ((struct node *)arg)->cluster->step == CLUSTER_CONNECTING ? -EHOSTUNREACH : -ENOTCONN, why);
+    }
 }
 
 /* ---- polling ---- */
-
-static void configure_on_status(struct node *node, const struct control_answer *status)
-{
-    struct cluster *c = node->cluster;
-    uint32_t n_idle = 0;
-
-    for (uint32_t i = 0; i < status->n; i++) {
-        const struct control_process_status *p = &status->processes[i];
-        if (p->is_dead || p->state == CONTROL_PROCESS_FAILED) {
-            if (p->is_dead)
-                node_tell_death(node, i, p->message);
-            step_fail(c, node, (int32_t)i, p->is_dead ? -ECHILD : -EIO, p->message);
-            step_cancel(c);
-            return;
-        }
-        n_idle += p->state == CONTROL_PROCESS_IDLE;
-    }
-    if (n_idle == status->n)
-        node_finish(node);
-}
 
 static void on_status(struct control_client *client, int error, const char *message,
                       const struct control_answer *answer, void *arg)
@@ -234,27 +220,32 @@ static void on_status(struct control_client *client, int error, const char *mess
     } else if (c->step == CLUSTER_IN_PHASE) {
         phase_on_status(node, answer);
     } else {
-        for (uint32_t i = 0; i < answer->n; i++)
-            if (answer->processes[i].is_dead)
+        for (uint32_t i = 0; i < answer->n; i++) {
+            if (answer->processes[i].is_dead) {
                 node_tell_death(node, i, answer->processes[i].message);
+            }
+        }
     }
 }
 
 void node_poll(struct node *node)
 {
-    if (!node->has_lease || node->is_lost || node->is_polled)
+    if (!node->has_lease || node->is_lost || node->is_polled) {
         return;
+    }
     int error = control_client_status(node->client, CLUSTER_CALL_TIMEOUT_NS, on_status, node);
-    if (error)
+    if (error) {
         node_failed(node, error, strerror(-error));
-    else
+    } else {
         node->is_polled = true;
+    }
 }
 
 static int64_t poll_every_ns(const struct cluster *c)
 {
-    if (c->is_stopping || c->step == CLUSTER_CONFIGURING)
+    if (c->is_stopping || c->step == CLUSTER_CONFIGURING) {
         return POLL_FAST_NS;
+    }
     return c->step == CLUSTER_IN_PHASE ? POLL_PHASE_NS : POLL_REST_NS;
 }
 
@@ -269,166 +260,15 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
         step_fail(c, NULL, -1, -ETIMEDOUT, "the processes could not mount their targets in time");
         step_cancel(c);
     }
-    if (c->step == CLUSTER_IN_PHASE)
+    if (c->step == CLUSTER_IN_PHASE) {
         phase_on_poll(c, now);
-    if (mono_since_ns(now, c->last_poll) < poll_every_ns(c) - TICK_NS / 2)
+    }
+    if (mono_since_ns(now, c->last_poll) < poll_every_ns(c) - TICK_NS / 2) {
         return;
+    }
     c->last_poll = now;
-    for (uint32_t i = 0; i < c->n_nodes; i++)
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
         node_poll(&c->nodes[i]);
-}
-
-/* ---- connect: HELLO, then FACTS, several times for the round trip ---- */
-
-static void on_facts(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                     void *arg)
-{
-    struct node *node = arg;
-    char text[640];
-
-    if (error) {
-        node_failed(node, error, message);
-        return;
-    }
-    if (answer->facts.held_by_campaign[0]) {
-        snprintf(text, sizeof(text), "busy: held by campaign %s from %s", answer->facts.held_by_campaign,
-                 answer->facts.held_by_host);
-        node_failed(node, -EBUSY, text);
-        return;
-    }
-    node_note_rtt(node, answer->rtt_ns);
-    loadgen_facts_take(&node->facts, &answer->facts, answer->rtt_ns);
-    if (node->n_rtts >= N_RTTS) {
-        node_finish(node);
-        return;
-    }
-    error = control_client_facts(client, CLUSTER_CALL_TIMEOUT_NS, on_facts, node);
-    if (error)
-        node_failed(node, error, strerror(-error));
-}
-
-static void on_hello(struct control_client *client, int error, const char *message, const struct control_answer *answer,
-                     void *arg)
-{
-    struct node *node = arg;
-
-    (void)answer;
-    if (!error) {
-        error = control_client_facts(client, CLUSTER_CALL_TIMEOUT_NS, on_facts, node);
-        message = strerror(-error);
-    }
-    if (error)
-        node_failed(node, error, message);
-}
-
-void cluster_connect(struct cluster *c)
-{
-    if (!step_begin(c, CLUSTER_CONNECTING, true))
-        return;
-    for (uint32_t i = 0; i < c->n_nodes; i++) {
-        struct node *node = &c->nodes[i];
-        struct control_client_options options = {
-            .host = node->host,
-            .port = node->port,
-            .key = c->has_key ? c->key : NULL,
-            .connect_timeout_ns = CONNECT_TIMEOUT_NS,
-        };
-        node->client = control_client_create(c->base, &options, on_closed, node);
-        int error = node->client ? control_client_hello(node->client, CONNECT_TIMEOUT_NS, on_hello, node) : -ENOMEM;
-        if (error)
-            node_failed(node, error, strerror(-error));
-    }
-}
-
-/* ---- configure: processes forked, then STATUS until all are mounted ---- */
-
-static void on_configured(struct control_client *client, int error, const char *message,
-                          const struct control_answer *answer, void *arg)
-{
-    struct node *node = arg;
-
-    (void)client;
-    (void)answer;
-    if (!error)
-        return; /* configure_on_status goes on */
-    bool is_refused = error != -ENOTCONN && error != -ETIMEDOUT;
-    if (is_refused)
-        node->has_lease = false;
-    struct cluster *c = node->cluster;
-    node_failed(node, error, message);
-    step_cancel(c);
-}
-
-static int remember_targets(struct cluster *c, const struct cluster_config *config)
-{
-    for (uint32_t i = 0; i < c->n_targets; i++)
-        free(c->target_names[i]);
-    free(c->target_names);
-    c->n_targets = 0;
-    c->target_names = calloc(config->n_targets + 1, sizeof(*c->target_names));
-    if (!c->target_names)
-        return -ENOMEM;
-    for (; c->n_targets < config->n_targets; c->n_targets++) {
-        c->target_names[c->n_targets] = strdup(config->targets[c->n_targets].name);
-        if (!c->target_names[c->n_targets])
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-void cluster_configure(struct cluster *c, const struct cluster_config *config)
-{
-    if (!step_begin(c, CLUSTER_CONFIGURING, false))
-        return;
-    c->n_processes = config->processes_per_loadgen;
-    c->timeout_ns = config->timeout_ns;
-    c->step_deadline = mono_plus_ns(mono_now(), 60 * NS_PER_S + 2 * config->timeout_ns);
-    if (remember_targets(c, config) != 0) {
-        step_fail(c, NULL, -1, -ENOMEM, "out of memory");
-        step_cancel(c);
-        return;
-    }
-    for (uint32_t i = 0; i < c->n_nodes && !c->error; i++) {
-        struct node *node = &c->nodes[i];
-        int error = control_client_configure(node->client, config, i, CONFIGURE_TIMEOUT_NS, on_configured, node);
-        if (!error) {
-            memset(node->has_told_death, 0, sizeof(node->has_told_death));
-            node->has_lease = true;
-            continue;
-        }
-        node_failed(node, error,
-                    error == -E2BIG ? "a name or a list of the campaign is longer than the control protocol allows"
-                                    : strerror(-error));
-        step_cancel(c);
-    }
-}
-
-/* ---- release ---- */
-
-static void on_released(struct control_client *client, int error, const char *message,
-                        const struct control_answer *answer, void *arg)
-{
-    struct node *node = arg;
-
-    (void)client;
-    (void)message;
-    (void)answer;
-    (void)error; /* a lease that is gone already is released as well */
-    node_finish(node);
-}
-
-void cluster_release(struct cluster *c)
-{
-    if (!step_begin(c, CLUSTER_RELEASING, true))
-        return;
-    for (uint32_t i = 0; i < c->n_nodes; i++) {
-        struct node *node = &c->nodes[i];
-        if (!node->is_busy)
-            continue;
-        bool had_lease = node->has_lease;
-        node->has_lease = false;
-        if (!had_lease || control_client_release(node->client, RELEASE_TIMEOUT_NS, on_released, node) != 0)
-            node_finish(node);
     }
 }
 
@@ -459,19 +299,22 @@ struct cluster *cluster_create(struct event_base *base, const struct cluster_hos
     static const struct timeval tick = {.tv_usec = TICK_NS / NS_PER_US};
     struct cluster *c = calloc(1, sizeof(*c));
 
-    if (!c)
+    if (!c) {
         return NULL;
+    }
     c->base = base;
     c->events = *events;
     c->arg = arg;
     c->has_key = key != NULL;
-    if (key)
+    if (key) {
         memcpy(c->key, key, sizeof(c->key));
+    }
     c->nodes = calloc(n_hosts + 1, sizeof(*c->nodes));
     c->on_step_end = event_new(base, -1, 0, on_step_end, c);
     c->on_poll = event_new(base, -1, EV_PERSIST, on_poll, c);
-    if (!c->nodes || !c->on_step_end || !c->on_poll || event_add(c->on_poll, &tick) < 0)
+    if (!c->nodes || !c->on_step_end || !c->on_poll || event_add(c->on_poll, &tick) < 0) {
         goto failed;
+    }
     for (; c->n_nodes < n_hosts; c->n_nodes++) {
         struct node *node = &c->nodes[c->n_nodes];
         node->cluster = c;
@@ -492,8 +335,9 @@ failed:
 
 void cluster_destroy(struct cluster *c)
 {
-    if (!c)
+    if (!c) {
         return;
+    }
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         struct node *node = &c->nodes[i];
         control_client_destroy(node->client);
@@ -501,14 +345,17 @@ void cluster_destroy(struct cluster *c)
         free(node->name);
         free(node->host);
     }
-    for (uint32_t i = 0; i < c->n_targets; i++)
+    for (uint32_t i = 0; i < c->n_targets; i++) {
         free(c->target_names[i]);
+    }
     free(c->target_names);
     collect_fini(c);
-    if (c->on_step_end)
+    if (c->on_step_end) {
         event_free(c->on_step_end);
-    if (c->on_poll)
+    }
+    if (c->on_poll) {
         event_free(c->on_poll);
+    }
     memset(c->key, 0, sizeof(c->key));
     free(c->nodes);
     free(c);

@@ -3,9 +3,9 @@
  *   campaign ──one step for all──> cluster ──one control_client each──> load generators
  *            <──on_step once, when all have answered or one has failed──
  *
- * Neutral types only: XDR stops at control_client.c. One step at a time. Every call has its own deadline. Heartbeats (status
- * polls) are the cluster's own business. A load generator that is lost at any time is reported once by on_lost, with the
- * reason; a step that is under way then ends with -ENOTCONN.
+ * Neutral types only: XDR stops at control_client.c. One step at a time. Every call has its own deadline. Heartbeats
+ * (status polls) are the cluster's own business. A load generator that is lost at any time is reported once by on_lost,
+ * with the reason; a step that is under way then ends with -ENOTCONN.
  */
 #ifndef NFSCURVE_PRIME_CLUSTER_H
 #define NFSCURVE_PRIME_CLUSTER_H
@@ -101,22 +101,26 @@ struct cluster_events {
     /* The step that was begun last has ended: 0, or -errno with a message naming load generator, process and remedy. */
     void (*on_step)(struct cluster *cluster, int error, const char *message, void *arg);
     void (*on_progress)(struct cluster *cluster, const struct cluster_progress *progress, void *arg);
-    /* process: the one that died, by number on its load generator; -1: the whole load generator. Before the step's on_step. */
+    /* process: the one that died, by number on its load generator; -1: the whole load generator. Before the step's
+     * on_step. */
     void (*on_lost)(struct cluster *cluster, uint32_t loadgen, int32_t process, const char *reason, void *arg);
 };
 
 /* key: NULL, or 32 bytes of the shared key. NULL when memory is short. Hosts are copied. */
-struct cluster *cluster_create(struct event_base *base, const struct cluster_host *hosts, uint32_t n_hosts, const uint8_t *key,
-                               const struct cluster_events *events, void *arg);
+struct cluster *cluster_create(struct event_base *base, const struct cluster_host *hosts, uint32_t n_hosts,
+                               const uint8_t *key, const struct cluster_events *events, void *arg);
 void cluster_destroy(struct cluster *cluster);
 
 /* Steps. Each ends with on_step, never from inside the call. */
-void cluster_connect(struct cluster *cluster);                                     /* hello, keys, versions, clock check */
-void cluster_configure(struct cluster *cluster, const struct cluster_config *config); /* processes forked, targets mounted */
+void cluster_connect(struct cluster *cluster); /* hello, keys, versions, clock check */
+void cluster_configure(struct cluster *cluster,
+                       const struct cluster_config *config); /* processes forked, targets mounted */
 /* layouts: n_hosts * processes_per_loadgen, in that order. */
-void cluster_run_phase(struct cluster *cluster, const struct cluster_phase *phase, const struct process_layout *layouts);
+void cluster_run_phase(struct cluster *cluster, const struct cluster_phase *phase,
+                       const struct process_layout *layouts);
 void cluster_collect(struct cluster *cluster); /* after a LOAD: tallies, intervals, facts */
-void cluster_stop_phase(struct cluster *cluster);  /* ends the running phase within a second; its on_step comes with -ECANCELED */
+void cluster_stop_phase(
+    struct cluster *cluster); /* ends the running phase within a second; its on_step comes with -ECANCELED */
 void cluster_release(struct cluster *cluster); /* leases given back, processes ended */
 
 /* After the matching step. */

@@ -40,12 +40,15 @@ static void add_summary(struct loadgen_outcome *o, const struct control_process_
     o->rtmax = p->rtmax > o->rtmax ? p->rtmax : o->rtmax;
     o->wtmax = p->wtmax > o->wtmax ? p->wtmax : o->wtmax;
     o->cpu_percent_max = p->cpu_percent > o->cpu_percent_max ? p->cpu_percent : o->cpu_percent_max;
-    if (p->started_late_ns > o->started_skew_ns)
+    if (p->started_late_ns > o->started_skew_ns) {
         o->started_skew_ns = p->started_late_ns;
-    if (p->run_ns < o->shortest_run_ns || o->longest_run_ns == 0)
+    }
+    if (p->run_ns < o->shortest_run_ns || o->longest_run_ns == 0) {
         o->shortest_run_ns = p->run_ns;
-    if (p->run_ns > o->longest_run_ns)
+    }
+    if (p->run_ns > o->longest_run_ns) {
         o->longest_run_ns = p->run_ns;
+    }
 }
 
 static void on_processes(struct control_client *client, int error, const char *message,
@@ -58,8 +61,9 @@ static void on_processes(struct control_client *client, int error, const char *m
         failed(node, error, message);
         return;
     }
-    for (uint32_t i = 0; i < answer->n; i++)
+    for (uint32_t i = 0; i < answer->n; i++) {
         add_summary(&node->outcome, &answer->summaries[i]);
+    }
     node->outcome.host_cpu_percent = answer->host_cpu_percent;
     if (answer->n > 0 && answer->next < node->cluster->n_processes) {
         ask_processes(node, answer->next);
@@ -74,8 +78,9 @@ static void ask_processes(struct node *node, uint32_t from)
 {
     int error = control_client_collect_processes(node->client, from, COLLECT_TIMEOUT_NS, on_processes, node);
 
-    if (error)
+    if (error) {
         failed(node, error, NULL);
+    }
 }
 
 /* ---- ops ---- */
@@ -86,20 +91,22 @@ static void on_ops(struct control_client *client, int error, const char *message
     struct node *node = arg;
 
     (void)client;
-    if (error)
+    if (error) {
         failed(node, error, message);
-    else if (answer->next < NFS_OP_COUNT && answer->next > 0)
+    } else if (answer->next < NFS_OP_COUNT && answer->next > 0) {
         ask_ops(node, answer->next);
-    else
+    } else {
         ask_seconds(node);
+    }
 }
 
 static void ask_ops(struct node *node, uint32_t from)
 {
     int error = control_client_collect_ops(node->client, from, node->tally, COLLECT_TIMEOUT_NS, on_ops, node);
 
-    if (error)
+    if (error) {
         failed(node, error, NULL);
+    }
 }
 
 /* ---- seconds ---- */
@@ -110,11 +117,13 @@ static bool keep_window(struct cluster *c, uint32_t n_seconds)
     uint32_t n = n_seconds - first < INTERVAL_MERGE_SECONDS ? n_seconds - first : INTERVAL_MERGE_SECONDS;
     struct interval_figures *all = realloc(c->intervals, (first + n) * sizeof(*all));
 
-    if (!all)
+    if (!all) {
         return false;
+    }
     c->intervals = all;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         interval_merge_figures(c->merge, first + i, &c->intervals[first + i]);
+    }
     c->n_intervals = first + n;
     return true;
 }
@@ -124,36 +133,44 @@ static void advance_window(struct cluster *c)
 {
     uint32_t end = interval_merge_first(c->merge) + INTERVAL_MERGE_SECONDS, n_seconds = 0;
 
-    if (c->n_busy == 0)
+    if (c->n_busy == 0) {
         return;
+    }
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         const struct node *node = &c->nodes[i];
-        if (node->is_busy && !node->has_window)
+        if (node->is_busy && !node->has_window) {
             return;
-        if (node->n_seconds > n_seconds)
+        }
+        if (node->n_seconds > n_seconds) {
             n_seconds = node->n_seconds;
+        }
     }
-    if (n_seconds > interval_merge_first(c->merge) && !keep_window(c, n_seconds))
+    if (n_seconds > interval_merge_first(c->merge) && !keep_window(c, n_seconds)) {
         step_fail(c, NULL, -1, -ENOMEM, "out of memory");
+    }
     bool is_last = n_seconds <= end || c->error;
-    if (!is_last)
+    if (!is_last) {
         interval_merge_begin(c->merge, end);
+    }
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         struct node *node = &c->nodes[i];
-        if (!node->is_busy)
+        if (!node->is_busy) {
             continue;
+        }
         node->has_window = false;
-        if (is_last)
+        if (is_last) {
             node_finish(node);
-        else
+        } else {
             ask_seconds(node);
+        }
     }
 }
 
 void collect_on_loss(struct cluster *c)
 {
-    if (c->merge)
+    if (c->merge) {
         advance_window(c);
+    }
 }
 
 static void window_done(struct node *node)
@@ -177,10 +194,11 @@ static void on_seconds(struct control_client *client, int error, const char *mes
     bool is_stuck = answer->next <= node->next_second;
     node->n_seconds = answer->n_seconds;
     node->next_second = answer->next;
-    if (is_stuck || answer->next >= end || answer->next >= answer->n_seconds)
+    if (is_stuck || answer->next >= end || answer->next >= answer->n_seconds) {
         window_done(node);
-    else
+    } else {
         ask_seconds(node);
+    }
 }
 
 static void ask_seconds(struct node *node)
@@ -188,22 +206,26 @@ static void ask_seconds(struct node *node)
     struct cluster *c = node->cluster;
     uint32_t first = interval_merge_first(c->merge), end = first + INTERVAL_MERGE_SECONDS;
 
-    if (node->next_second < first)
+    if (node->next_second < first) {
         node->next_second = first;
+    }
     int error = control_client_collect_intervals(node->client, node->next_second, end - node->next_second,
                                                  interval_merge_cell, c->merge, COLLECT_TIMEOUT_NS, on_seconds, node);
-    if (error)
+    if (error) {
         failed(node, error, NULL);
+    }
 }
 
 /* ---- the step ---- */
 
 static bool prepare(struct node *node)
 {
-    if (!node->tally)
+    if (!node->tally) {
         node->tally = malloc(sizeof(*node->tally));
-    if (!node->tally)
+    }
+    if (!node->tally) {
         return false;
+    }
     tally_init(node->tally);
     node->outcome = (struct loadgen_outcome){.tally = node->tally};
     node->n_seconds = node->next_second = 0;
@@ -217,19 +239,24 @@ void cluster_collect(struct cluster *c)
 
     collect_fini(c);
     c->merge = interval_merge_create();
-    for (uint32_t i = 0; i < c->n_nodes; i++)
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
         has_memory = prepare(&c->nodes[i]) && has_memory;
-    if (!step_begin(c, CLUSTER_COLLECTING, true))
-        return;
-    if (!c->merge || !has_memory) {
-        step_fail(c, NULL, -1, -ENOMEM, "out of memory");
-        for (uint32_t i = 0; i < c->n_nodes; i++)
-            node_finish(&c->nodes[i]);
+    }
+    if (!step_begin(c, CLUSTER_COLLECTING, true)) {
         return;
     }
-    for (uint32_t i = 0; i < c->n_nodes; i++)
-        if (c->nodes[i].is_busy)
+    if (!c->merge || !has_memory) {
+        step_fail(c, NULL, -1, -ENOMEM, "out of memory");
+        for (uint32_t i = 0; i < c->n_nodes; i++) {
+            node_finish(&c->nodes[i]);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        if (c->nodes[i].is_busy) {
             ask_processes(&c->nodes[i], 0);
+        }
+    }
 }
 
 /* ---- findings: at the end of VALIDATE ---- */
@@ -265,20 +292,23 @@ static void on_findings(struct control_client *client, int error, const char *me
         return;
     }
     c->findings = all;
-    for (uint32_t i = 0; i < answer->n; i++)
+    for (uint32_t i = 0; i < answer->n; i++) {
         add_finding(node, &answer->findings[i], &c->findings[c->n_findings++]);
-    if (answer->n > 0 && answer->next < answer->n_findings)
+    }
+    if (answer->n > 0 && answer->next < answer->n_findings) {
         ask_findings(node, answer->next);
-    else
+    } else {
         node_finish(node);
+    }
 }
 
 static void ask_findings(struct node *node, uint32_t from)
 {
     int error = control_client_collect_findings(node->client, from, COLLECT_TIMEOUT_NS, on_findings, node);
 
-    if (error)
+    if (error) {
         failed(node, error, NULL);
+    }
 }
 
 void collect_findings(struct node *node)

@@ -1,6 +1,7 @@
 /* cluster_node.h - inside the cluster: its load generators and the step under way. Only cluster*.c include it.
  *
- *   cluster.c          nodes, steps, polling, losses, connect, configure, release
+ *   cluster.c          nodes, steps, polling, losses
+ *   cluster_hold.c     connect, configure, release
  *   cluster_phase.c    layouts, the common start, progress, the end of a phase
  *   cluster_collect.c  summaries, tallies, seconds, findings
  *
@@ -103,6 +104,9 @@ bool step_begin(struct cluster *cluster, enum cluster_step step, bool is_for_the
 /* Records the step's error unless it has one already. `node` NULL: no node's. process -1: no process's. */
 void step_fail(struct cluster *cluster, const struct node *node, int32_t process, int error, const char *message);
 
+/* Ends the step of everyone at once: what is in flight is forgotten. */
+void step_cancel(struct cluster *cluster);
+
 /* The node's chain of this step has ended. */
 void node_finish(struct node *node);
 
@@ -118,6 +122,9 @@ void node_note_rtt(struct node *node, int64_t rtt_ns);
 void node_tell_death(struct node *node, uint32_t process, const char *reason);
 
 void node_poll(struct node *node);
+
+/* cluster_hold.c: looks at a STATUS of a node that is being configured. */
+void configure_on_status(struct node *node, const struct control_answer *status);
 
 /* cluster_phase.c: looks at a STATUS of a node in a phase. */
 void phase_on_status(struct node *node, const struct control_answer *status);

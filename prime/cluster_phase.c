@@ -42,11 +42,14 @@ static int64_t choose_start_in_ns(const struct cluster *c)
 {
     int64_t longest_ns = 0;
 
-    if (c->phase.start_in_ns > 0)
+    if (c->phase.start_in_ns > 0) {
         return c->phase.start_in_ns;
-    for (uint32_t i = 0; i < c->n_nodes; i++)
-        if (c->nodes[i].facts.rtt_ns > longest_ns)
+    }
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        if (c->nodes[i].facts.rtt_ns > longest_ns) {
             longest_ns = c->nodes[i].facts.rtt_ns;
+        }
+    }
     return MIN_START_IN_NS + 8 * longest_ns + c->n_nodes * NS_PER_MS;
 }
 
@@ -62,9 +65,10 @@ static void start_all(struct cluster *c)
     c->phase_began = c->last_progress = c->last_advance = mono_now();
     c->last_advance_done = 0;
     c->start_at = mono_plus_ns(c->phase_began, is_load(c) ? choose_start_in_ns(c) : 0);
-    if (is_load(c))
+    if (is_load(c)) {
         c->step_deadline =
             mono_plus_ns(c->start_at, c->phase.warmup_ns + c->phase.run_ns + c->timeout_ns + DRAIN_PATIENCE_NS);
+    }
     for (uint32_t i = 0; i < c->n_nodes && !c->is_stopping; i++) {
         struct node *node = &c->nodes[i];
         struct control_start start = {
@@ -74,26 +78,30 @@ static void start_all(struct cluster *c)
             .warmup_ns = c->phase.warmup_ns,
             .run_ns = c->phase.run_ns,
         };
-        if (node->is_lost)
+        if (node->is_lost) {
             continue;
+        }
         /* All meet at start_at: what is left of the way there, less the call's own way. */
         if (is_load(c)) {
             start.start_in_ns = mono_since_ns(c->start_at, mono_now()) - node->facts.rtt_ns / 2;
-            if (start.start_in_ns < 0)
+            if (start.start_in_ns < 0) {
                 start.start_in_ns = 0;
+            }
         }
         node->is_started = true;
         node->live = node->live_before = (struct node_live){.at = c->start_at};
         int error = control_client_start(node->client, &start, CLUSTER_CALL_TIMEOUT_NS, on_started, node);
-        if (error)
+        if (error) {
             node_failed(node, error, strerror(-error));
+        }
     }
 }
 
 static void layout_done(struct cluster *c)
 {
-    if (--c->n_to_start == 0 && !c->is_stopping)
+    if (--c->n_to_start == 0 && !c->is_stopping) {
         start_all(c);
+    }
 }
 
 static void on_layout(struct control_client *client, int error, const char *message,
@@ -104,23 +112,27 @@ static void on_layout(struct control_client *client, int error, const char *mess
 
     (void)client;
     (void)answer;
-    if (error)
+    if (error) {
         node_failed(node, error, message);
+    }
     layout_done(c);
 }
 
 void cluster_run_phase(struct cluster *c, const struct cluster_phase *phase, const struct process_layout *layouts)
 {
-    if (!step_begin(c, CLUSTER_IN_PHASE, false))
+    if (!step_begin(c, CLUSTER_IN_PHASE, false)) {
         return;
+    }
     c->phase = *phase;
-    if (++c->serial == 0)
+    if (++c->serial == 0) {
         c->serial = 1;
+    }
     c->n_to_start = layouts ? c->n_nodes : 0;
     c->phase_began = c->start_at = c->last_progress = c->last_advance = mono_now();
     collect_fini(c);
-    for (uint32_t i = 0; i < c->n_nodes; i++)
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
         c->nodes[i].is_started = false;
+    }
     if (!layouts) { /* VALIDATE needs none */
         start_all(c);
         return;
@@ -129,8 +141,9 @@ void cluster_run_phase(struct cluster *c, const struct cluster_phase *phase, con
         struct node *node = &c->nodes[i];
         int error = control_client_layout(node->client, layouts + (size_t)i * c->n_processes, c->n_processes,
                                           CLUSTER_CALL_TIMEOUT_NS, on_layout, node);
-        if (error)
+        if (error) {
             node_failed(node, error, strerror(-error)); /* stops the phase */
+        }
     }
 }
 
@@ -141,20 +154,23 @@ static void on_stopped(struct control_client *client, int error, const char *mes
 {
     (void)client;
     (void)answer;
-    if (error)
+    if (error) {
         node_failed(arg, error, message);
+    }
 }
 
 void phase_stop(struct cluster *c)
 {
-    if (c->is_stopping)
+    if (c->is_stopping) {
         return;
+    }
     c->is_stopping = true;
     c->stop_deadline = mono_plus_ns(mono_now(), STOP_PATIENCE_NS);
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         struct node *node = &c->nodes[i];
-        if (!node->is_busy || node->is_lost)
+        if (!node->is_busy || node->is_lost) {
             continue;
+        }
         if (!node->is_started) { /* its LAYOUT may be under way: nothing that still comes counts */
             control_client_abandon(node->client);
             node->is_polled = false;
@@ -162,10 +178,11 @@ void phase_stop(struct cluster *c)
             continue;
         }
         int error = control_client_stop(node->client, STOP_PATIENCE_NS, on_stopped, node);
-        if (error)
+        if (error) {
             node_failed(node, error, strerror(-error));
-        else
+        } else {
             node_poll(node); /* or it would be asked only at the next tick */
+        }
     }
 }
 
@@ -182,8 +199,9 @@ void phase_on_status(struct node *node, const struct control_answer *status)
     struct node_live live = {.at = mono_now()};
     uint32_t n_done = 0;
 
-    if (!node->is_started || !node->is_busy)
+    if (!node->is_started || !node->is_busy) {
         return;
+    }
     for (uint32_t i = 0; i < status->n; i++) {
         const struct control_process_status *p = &status->processes[i];
         live.ops += p->live_ops;
@@ -192,20 +210,24 @@ void phase_on_status(struct node *node, const struct control_answer *status)
         live.done += p->progress_done;
         live.total += p->progress_total;
         n_done += is_done(c, p);
-        if (!p->is_dead && p->state != CONTROL_PROCESS_FAILED)
+        if (!p->is_dead && p->state != CONTROL_PROCESS_FAILED) {
             continue;
-        if (p->is_dead)
+        }
+        if (p->is_dead) {
             node_tell_death(node, i, p->message);
+        }
         step_fail(c, node, (int32_t)i, p->is_dead ? -ECHILD : -EIO, p->message);
         phase_stop(c);
     }
     node->live = live;
-    if (n_done < status->n || !node->is_busy)
+    if (n_done < status->n || !node->is_busy) {
         return;
-    if (c->phase.kind == CLUSTER_VALIDATE && !c->error)
+    }
+    if (c->phase.kind == CLUSTER_VALIDATE && !c->error) {
         collect_findings(node);
-    else
+    } else {
         node_finish(node);
+    }
 }
 
 /* ---- progress ---- */
@@ -215,12 +237,13 @@ static void fill_load_progress(const struct cluster *c, mono_t now, struct clust
     int64_t since_ns = mono_since_ns(now, c->start_at);
     int64_t left_ns = c->phase.warmup_ns + c->phase.run_ns - since_ns;
 
-    if (since_ns < 0)
+    if (since_ns < 0) {
         p->stage = CLUSTER_STEP_PREPARING;
-    else if (since_ns < c->phase.warmup_ns)
+    } else if (since_ns < c->phase.warmup_ns) {
         p->stage = CLUSTER_STEP_WARMUP;
-    else
+    } else {
         p->stage = left_ns > 0 ? CLUSTER_STEP_RUN : CLUSTER_STEP_DRAINING;
+    }
     p->seconds_left = left_ns > 0 ? (double)left_ns / 1e9 : 0;
 }
 
@@ -233,8 +256,9 @@ static void tell_progress(struct cluster *c, mono_t now)
         struct node *node = &c->nodes[i];
         const struct node_live *from = &node->live_before, *to = &node->live;
         int64_t span_ns = mono_since_ns(to->at, from->at);
-        if (!node->is_started)
+        if (!node->is_started) {
             continue;
+        }
         p.done += to->done;
         p.total += to->total;
         p.n_errors += to->errors;
@@ -247,23 +271,27 @@ static void tell_progress(struct cluster *c, mono_t now)
         node->live_before = node->live;
     }
     p.response_ms = n_ops ? (double)sum_ns / (double)n_ops / 1e6 : 0;
-    if (is_load(c))
+    if (is_load(c)) {
         fill_load_progress(c, now, &p);
-    else if (p.done > 0 && p.total > p.done)
+    } else if (p.done > 0 && p.total > p.done) {
         p.seconds_left = (double)mono_since_ns(now, c->phase_began) / 1e9 * (double)(p.total - p.done) / (double)p.done;
+    }
     if (p.done != c->last_advance_done) {
         c->last_advance_done = p.done;
         c->last_advance = now;
     }
-    if (c->events.on_progress)
+    if (c->events.on_progress) {
         c->events.on_progress(c, &p, c->arg);
+    }
 }
 
 static void lose_who_hangs(struct cluster *c, const char *why)
 {
-    for (uint32_t i = 0; i < c->n_nodes; i++)
-        if (c->nodes[i].is_busy)
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        if (c->nodes[i].is_busy) {
             node_lost(&c->nodes[i], -ETIMEDOUT, why);
+        }
+    }
 }
 
 void phase_on_poll(struct cluster *c, mono_t now)

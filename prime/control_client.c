@@ -2,10 +2,10 @@
 #include "control_client.h"
 
 #include "cluster.h"
+#include "control_answer.h"
 #include "loadgen_prot.h"
 #include "rpc_client.h"
 #include "seal.h"
-#include "tally.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -28,10 +28,7 @@ struct pending {
     lg_step step;
     control_done_cb on_done;
     void *arg;
-    /* where the answer goes, by step */
-    struct tally *tally;
-    control_cell_fn cell;
-    void *cell_arg;
+    struct control_sink sink;
     LIST_ENTRY(pending) entry;
 };
 
@@ -53,8 +50,9 @@ static void on_rpc_closed(struct rpc_client *rpc, int error, const char *message
 
     (void)rpc;
     (void)error;
-    if (c->on_closed)
+    if (c->on_closed) {
         c->on_closed(c, message, c->arg);
+    }
 }
 
 struct control_client *
@@ -71,14 +69,16 @@ control_client_create(struct event_base *base, const struct control_client_optio
         .max_record_bytes = MAX_RECORD_BYTES,
     };
 
-    if (!c)
+    if (!c) {
         return NULL;
+    }
     LIST_INIT(&c->pendings);
     c->on_closed = on_closed;
     c->arg = arg;
     c->has_key = options->key != NULL;
-    if (options->key)
+    if (options->key) {
         memcpy(c->key, options->key, sizeof(c->key));
+    }
     seal_nonce(c->nonce);
     c->rpc = rpc_client_create(base, &rpc, &handlers, c);
     if (!c->rpc) {
@@ -105,8 +105,9 @@ void control_client_abandon(struct control_client *c)
 
 void control_client_destroy(struct control_client *c)
 {
-    if (!c)
+    if (!c) {
         return;
+    }
     control_client_abandon(c);
     rpc_client_destroy(c->rpc);
     seal_fini(&c->seal);
@@ -153,227 +154,6 @@ static int verdict_error(lg_verdict verdict)
     return verdict <= LG_FAILED ? errors[verdict] : -EPROTO;
 }
 
-/* ---- answers: from XDR into neutral types, with every index checked ---- */
-
-static int add_histogram(struct histogram *into, const lg_histogram *from)
-{
-    for (u_int i = 0; i < from->buckets.buckets_len; i++)
-        if (from->buckets.buckets_val[i].index >= HISTOGRAM_BUCKETS)
-            return -EPROTO;
-    for (u_int i = 0; i < from->buckets.buckets_len; i++)
-        into->buckets[from->buckets.buckets_val[i].index] += from->buckets.buckets_val[i].count;
-    into->count += from->count;
-    into->n_beyond += from->n_beyond;
-    into->sum_ns += ((unsigned __int128)from->sum_high << 64) | from->sum_low;
-    into->sum_sq_ns2 += ((unsigned __int128)from->sum_sq_high << 64) | from->sum_sq_low;
-    if (from->min_ns < into->min_ns)
-        into->min_ns = from->min_ns;
-    if (from->max_ns > into->max_ns)
-        into->max_ns = from->max_ns;
-    return 0;
-}
-
-static void add_u64s(uint64_t *into, unsigned n, const u_quad_t *from, u_int len)
-{
-    for (unsigned i = 0; i < n && i < len; i++)
-        into[i] += from[i];
-}
-
-static int add_op(struct tally *into, const lg_op *op)
-{
-    if (op->op >= NFS_OP_COUNT)
-        return -EPROTO;
-    struct op_tally *t = &into->ops[op->op];
-    t->n_logical += op->n_logical;
-    t->n_physical += op->n_physical;
-    add_u64s(t->n_outcome, OP_OUTCOME_COUNT, op->n_outcome.n_outcome_val, op->n_outcome.n_outcome_len);
-    add_u64s(t->n_status, NFS_STATUS_COUNT, op->n_status.n_status_val, op->n_status.n_status_len);
-    int error = add_histogram(&t->from_due, &op->from_due);
-    if (!error)
-        error = add_histogram(&t->from_sent, &op->from_sent);
-    if (!error)
-        error = add_histogram(&t->rpc, &op->rpc);
-    return error;
-}
-
-static int add_generator(struct tally *into, const lg_ops *ops)
-{
-    const lg_generator *from = ops->generator;
-    struct generator_tally *g = &into->generator;
-
-    g->n_due += from->n_due;
-    g->n_waited_for_slot += from->n_waited_for_slot;
-    g->n_waited_for_us += from->n_waited_for_us;
-    g->loop_busy_ns += from->loop_busy_ns;
-    g->loop_cpu_ns += from->loop_cpu_ns;
-    if (from->run_ns > g->run_ns)
-        g->run_ns = from->run_ns;
-    into->read_bytes += ops->read_bytes;
-    into->write_bytes += ops->write_bytes;
-    add_u64s(into->n_anomaly, ANOMALY_COUNT, ops->n_anomaly.n_anomaly_val, ops->n_anomaly.n_anomaly_len);
-    int error = add_histogram(&g->lateness, &from->lateness);
-    if (!error)
-        error = add_histogram(&g->send_wait, &from->send_wait);
-    return error;
-}
-
-static int take_ops(struct pending *p, const lg_ops *ops, struct control_answer *answer)
-{
-    int error = 0;
-
-    answer->next = ops->next;
-    for (u_int i = 0; i < ops->ops.ops_len && !error; i++)
-        error = add_op(p->tally, &ops->ops.ops_val[i]);
-    if (!error && ops->generator)
-        error = add_generator(p->tally, ops);
-    return error;
-}
-
-static int take_intervals(struct pending *p, const lg_intervals *intervals, struct control_answer *answer)
-{
-    answer->next = intervals->next;
-    answer->n_seconds = intervals->n_seconds;
-    for (u_int i = 0; i < intervals->seconds.seconds_len; i++) {
-        const lg_interval *s = &intervals->seconds.seconds_val[i];
-        for (u_int k = 0; k < s->classes.classes_len; k++) {
-            const lg_interval_class *c = &s->classes.classes_val[k];
-            if (c->op_class >= OP_CLASS_COUNT)
-                return -EPROTO;
-            struct control_interval_cell *cell = p->cell(s->t_s, (enum op_class)c->op_class, p->cell_arg);
-            if (!cell)
-                continue;
-            cell->n_ops += c->n_ops;
-            cell->n_errors += c->n_errors;
-            int error = add_histogram(cell->response, &c->response);
-            if (error)
-                return error;
-        }
-    }
-    return 0;
-}
-
-static void take_facts(const lg_facts *f, struct control_answer *answer)
-{
-    answer->facts = (struct control_facts){
-        .hostname = f->hostname,
-        .software = f->software,
-        .cpu_model = f->cpu_model,
-        .os = f->os,
-        .addresses = f->addresses,
-        .held_by_campaign = f->held_by_campaign,
-        .held_by_host = f->held_by_host,
-        .n_cpus = f->n_cpus,
-        .memory_bytes = f->memory_bytes,
-        .wall = {f->wall_ns},
-        .lease_ns = f->lease_ns,
-    };
-}
-
-static int take_status(const lg_status *s, struct control_answer *answer, void **scratch)
-{
-    struct control_process_status *out = calloc(s->processes.processes_len + 1, sizeof(*out));
-
-    *scratch = out;
-    if (!out)
-        return -ENOMEM;
-    for (u_int i = 0; i < s->processes.processes_len; i++) {
-        const lg_process_status *p = &s->processes.processes_val[i];
-        if (p->state > CONTROL_PROCESS_FAILED)
-            return -EPROTO;
-        out[i] = (struct control_process_status){
-            .state = (enum control_process_state)p->state,
-            .is_dead = p->is_dead,
-            .done_serial = p->done_serial,
-            .progress_done = p->progress_done,
-            .progress_total = p->progress_total,
-            .live_ops = p->live_ops,
-            .live_response_sum_ns = p->live_response_sum_ns,
-            .live_errors = p->live_errors,
-            .message = p->message,
-        };
-    }
-    answer->since_start_ns = s->since_start_ns;
-    answer->n = s->processes.processes_len;
-    answer->processes = out;
-    return 0;
-}
-
-static int take_summaries(const lg_processes *s, struct control_answer *answer, void **scratch)
-{
-    struct control_process_summary *out = calloc(s->processes.processes_len + 1, sizeof(*out));
-
-    *scratch = out;
-    if (!out)
-        return -ENOMEM;
-    for (u_int i = 0; i < s->processes.processes_len; i++) {
-        const lg_process_summary *p = &s->processes.processes_val[i];
-        out[i] = (struct control_process_summary){
-            .is_dead = p->is_dead,
-            .message = p->message,
-            .local_address = p->local_address,
-            .server_address = p->server_address,
-            .started_late_ns = p->started_late_ns,
-            .run_ns = p->run_ns,
-            .cpu_percent = p->cpu_permille / 10.0,
-            .rtmax = p->rtmax,
-            .wtmax = p->wtmax,
-            .read_block_bytes = p->read_block_bytes,
-            .write_block_bytes = p->write_block_bytes,
-            .n_files = p->n_files,
-            .fileset_bytes = p->fileset_bytes,
-            .n_files_touched = p->n_files_touched,
-            .working_set_bytes = p->working_set_bytes,
-            .memory_bytes = p->memory_bytes,
-        };
-    }
-    answer->next = s->next;
-    answer->n = s->processes.processes_len;
-    answer->host_cpu_percent = s->host_cpu_permille / 10.0;
-    answer->summaries = out;
-    return 0;
-}
-
-static int take_findings(const lg_findings *f, struct control_answer *answer, void **scratch)
-{
-    struct control_finding *out = calloc(f->findings.findings_len + 1, sizeof(*out));
-
-    *scratch = out;
-    if (!out)
-        return -ENOMEM;
-    for (u_int i = 0; i < f->findings.findings_len; i++) {
-        const lg_finding *g = &f->findings.findings_val[i];
-        out[i] = (struct control_finding){g->process, g->target, g->rule, g->op, g->expected, g->got};
-    }
-    answer->next = f->next;
-    answer->n = f->findings.findings_len;
-    answer->n_findings = f->n;
-    answer->findings = out;
-    return 0;
-}
-
-static int take_answer(struct pending *p, const lg_answer *from, struct control_answer *answer, void **scratch)
-{
-    if (from->step != p->step)
-        return -EPROTO;
-    if (from->step == LG_FACTS)
-        take_facts(&from->lg_answer_u.facts, answer);
-    else if (from->step == LG_STATUS)
-        return take_status(&from->lg_answer_u.status, answer, scratch);
-    else if (from->step == LG_COLLECT) {
-        const lg_collected *c = &from->lg_answer_u.collected;
-        if (c->part == LG_PART_PROCESSES)
-            return take_summaries(&c->lg_collected_u.processes, answer, scratch);
-        if (c->part == LG_PART_OPS && p->tally)
-            return take_ops(p, &c->lg_collected_u.ops, answer);
-        if (c->part == LG_PART_INTERVALS && p->cell)
-            return take_intervals(p, &c->lg_collected_u.intervals, answer);
-        if (c->part == LG_PART_FINDINGS)
-            return take_findings(&c->lg_collected_u.findings, answer, scratch);
-        return -EPROTO;
-    }
-    return 0;
-}
-
 static void on_sealed(struct rpc_client *rpc, const struct rpc_call_reply *reply, void *arg)
 {
     struct pending *p = arg;
@@ -388,13 +168,15 @@ static void on_sealed(struct rpc_client *rpc, const struct rpc_call_reply *reply
     (void)rpc;
     memset(&sealed, 0, sizeof(sealed));
     memset(&body, 0, sizeof(body));
-    if (error)
+    if (error) {
         goto out;
+    }
     error = -EPROTO;
     message = "an answer that does not decode";
     xdrmem_create(&xdrs, (char *)(uintptr_t)reply->results, (u_int)reply->results_bytes, XDR_DECODE);
-    if (!xdr_lg_sealed_reply(&xdrs, &sealed))
+    if (!xdr_lg_sealed_reply(&xdrs, &sealed)) {
         goto out;
+    }
     if (sealed.status == LG_SEAL_REFUSED) {
         error = -EACCES;
         message = sealed.lg_sealed_reply_u.why;
@@ -405,18 +187,23 @@ static void on_sealed(struct rpc_client *rpc, const struct rpc_call_reply *reply
                                        : seal_check_answer(&p->client->seal, p->sequence, (uint8_t *)s->body.body_val,
                                                            s->body.body_len, (uint8_t *)s->mac);
     message = "the seal of its answer is wrong: another key, or somebody is in between";
-    if (error)
+    if (error) {
         goto out;
+    }
     error = -EPROTO;
     message = "an answer that does not decode";
     xdrmem_create(&xdrs, s->body.body_val, s->body.body_len, XDR_DECODE);
-    if (!xdr_lg_reply(&xdrs, &body) || xdr_getpos(&xdrs) != s->body.body_len)
+    if (!xdr_lg_reply(&xdrs, &body) || xdr_getpos(&xdrs) != s->body.body_len) {
         goto out;
+    }
     error = verdict_error(body.verdict);
-    if (error)
+    if (error) {
         message = body.lg_reply_u.message;
-    else
-        error = take_answer(p, &body.lg_reply_u.answer, &answer, &scratch);
+    } else {
+        error = body.lg_reply_u.answer.step != p->step
+                    ? -EPROTO
+                    : control_answer_take(&body.lg_reply_u.answer, &p->sink, &answer, &scratch);
+    }
 out:
     complete(p, error, error ? message : "", &answer);
     free(scratch);
@@ -437,8 +224,9 @@ static void on_hello(struct rpc_client *rpc, const struct rpc_call_reply *reply,
 
     (void)rpc;
     memset(&hello, 0, sizeof(hello));
-    if (error)
+    if (error) {
         goto out;
+    }
     xdrmem_create(&xdrs, (char *)(uintptr_t)reply->results, (u_int)reply->results_bytes, XDR_DECODE);
     if (!xdr_lg_hello(&xdrs, &hello)) {
         error = -EPROTO;
@@ -465,8 +253,9 @@ static struct pending *new_pending(struct control_client *c, control_done_cb on_
 {
     struct pending *p = calloc(1, sizeof(*p));
 
-    if (!p)
+    if (!p) {
         return NULL;
+    }
     p->client = c;
     p->on_done = on_done;
     p->arg = arg;
@@ -480,8 +269,9 @@ static int send_call(struct control_client *c, struct pending *p, uint32_t proce
     int error = rpc_client_call(c->rpc, LOADGEN_PROG, LOADGEN_V1, procedure, c->record, bytes, timeout_ns, on_reply, p,
                                 &p->xid);
 
-    if (error)
+    if (error) {
         forget(p);
+    }
     return error;
 }
 
@@ -492,8 +282,9 @@ int control_client_hello(struct control_client *c, int64_t timeout_ns, control_d
     struct pending *p = new_pending(c, on_done, arg);
     XDR xdrs;
 
-    if (!p)
+    if (!p) {
         return -ENOMEM;
+    }
     memcpy(hello.nonce, c->nonce, sizeof(hello.nonce));
     xdrmem_create(&xdrs, (char *)c->record, sizeof(c->record), XDR_ENCODE);
     if (!xdr_lg_hello(&xdrs, &hello)) {
@@ -503,35 +294,29 @@ int control_client_hello(struct control_client *c, int64_t timeout_ns, control_d
     return send_call(c, p, LOADGEN_HELLO, xdr_getpos(&xdrs), timeout_ns, on_hello);
 }
 
-/* Where the answer of a COLLECT goes; all NULL for other steps. */
-struct sink {
-    struct tally *tally;
-    control_cell_fn cell;
-    void *cell_arg;
-};
-
-static int call_sealed(struct control_client *c, lg_request *request, const struct sink *sink, int64_t timeout_ns,
-                       control_done_cb on_done, void *arg)
+static int call_sealed(struct control_client *c, lg_request *request, const struct control_sink *sink,
+                       int64_t timeout_ns, control_done_cb on_done, void *arg)
 {
     lg_sealed sealed = {0};
     XDR xdrs;
 
-    if (!c->has_seal)
+    if (!c->has_seal) {
         return -ENOTCONN;
+    }
     xdrmem_create(&xdrs, (char *)c->body, sizeof(c->body), XDR_ENCODE);
     /* Only a name or a list beyond its bound in loadgen_prot.x does not encode. */
-    if (!xdr_lg_request(&xdrs, request))
+    if (!xdr_lg_request(&xdrs, request)) {
         return -E2BIG;
+    }
     sealed.body.body_val = (char *)c->body;
     sealed.body.body_len = xdr_getpos(&xdrs);
     struct pending *p = new_pending(c, on_done, arg);
-    if (!p)
+    if (!p) {
         return -ENOMEM;
+    }
     p->step = request->step;
     if (sink) {
-        p->tally = sink->tally;
-        p->cell = sink->cell;
-        p->cell_arg = sink->cell_arg;
+        p->sink = *sink;
     }
     p->sequence = seal_sign_call(&c->seal, c->body, sealed.body.body_len, (uint8_t *)sealed.mac);
     sealed.sequence = p->sequence;
@@ -585,8 +370,9 @@ int control_client_configure(struct control_client *c, const struct cluster_conf
     lg_configure *out = &request.lg_request_u.configure;
     uint32_t n = config->processes_per_loadgen;
 
-    if (!targets)
+    if (!targets) {
         return -ENOMEM;
+    }
     gethostname(host, sizeof(host) - 1);
     for (uint32_t i = 0; i < config->n_targets; i++) {
         const struct cluster_target *t = &config->targets[i];
@@ -620,8 +406,9 @@ int control_client_layout(struct control_client *c, const struct process_layout 
     lg_layout *out = calloc(n + 1, sizeof(*out));
     lg_request request = {.step = LG_LAYOUT};
 
-    if (!out)
+    if (!out) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < n; i++) {
         const struct process_layout *l = &layouts[i];
         out[i] = (lg_layout){
@@ -674,7 +461,7 @@ int control_client_start(struct control_client *c, const struct control_start *s
     return call_sealed(c, &request, NULL, timeout_ns, on_done, arg);
 }
 
-static int collect(struct control_client *c, lg_part part, uint32_t from, uint32_t n, const struct sink *sink,
+static int collect(struct control_client *c, lg_part part, uint32_t from, uint32_t n, const struct control_sink *sink,
                    int64_t timeout_ns, control_done_cb on_done, void *arg)
 {
     lg_request request = {.step = LG_COLLECT};
@@ -692,7 +479,7 @@ int control_client_collect_processes(struct control_client *c, uint32_t from, in
 int control_client_collect_ops(struct control_client *c, uint32_t from, struct tally *into, int64_t timeout_ns,
                                control_done_cb on_done, void *arg)
 {
-    const struct sink sink = {.tally = into};
+    const struct control_sink sink = {.tally = into};
 
     return collect(c, LG_PART_OPS, from, UINT32_MAX, &sink, timeout_ns, on_done, arg);
 }
@@ -700,7 +487,7 @@ int control_client_collect_ops(struct control_client *c, uint32_t from, struct t
 int control_client_collect_intervals(struct control_client *c, uint32_t from, uint32_t n, control_cell_fn cell,
                                      void *cell_arg, int64_t timeout_ns, control_done_cb on_done, void *arg)
 {
-    const struct sink sink = {.cell = cell, .cell_arg = cell_arg};
+    const struct control_sink sink = {.cell = cell, .cell_arg = cell_arg};
 
     return collect(c, LG_PART_INTERVALS, from, n, &sink, timeout_ns, on_done, arg);
 }

@@ -17,8 +17,9 @@ struct interval_merge *interval_merge_create(void)
 {
     struct interval_merge *m = malloc(sizeof(*m));
 
-    if (m)
+    if (m) {
         interval_merge_begin(m, 0);
+    }
     return m;
 }
 
@@ -30,11 +31,12 @@ void interval_merge_destroy(struct interval_merge *m)
 void interval_merge_begin(struct interval_merge *m, uint32_t first_s)
 {
     m->first_s = first_s;
-    for (int t = 0; t < INTERVAL_MERGE_SECONDS; t++)
+    for (int t = 0; t < INTERVAL_MERGE_SECONDS; t++) {
         for (int c = 0; c < OP_CLASS_COUNT; c++) {
             histogram_init(&m->histograms[t][c]);
             m->cells[t][c] = (struct control_interval_cell){.response = &m->histograms[t][c]};
         }
+    }
 }
 
 uint32_t interval_merge_first(const struct interval_merge *m)
@@ -46,8 +48,9 @@ struct control_interval_cell *interval_merge_cell(uint32_t t_s, enum op_class c,
 {
     struct interval_merge *m = arg;
 
-    if (t_s < m->first_s || t_s - m->first_s >= INTERVAL_MERGE_SECONDS || c >= OP_CLASS_COUNT)
+    if (t_s < m->first_s || t_s - m->first_s >= INTERVAL_MERGE_SECONDS || c >= OP_CLASS_COUNT) {
         return NULL;
+    }
     return &m->cells[t_s - m->first_s][c];
 }
 

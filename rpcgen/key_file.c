@@ -54,11 +54,13 @@ int key_file_load(const char *path, uint8_t key[SEAL_KEY_BYTES], char *message, 
         goto out;
     }
     error = check_mode(path, &st, message, cap);
-    if (error)
+    if (error) {
         goto out;
+    }
     n = read(fd, text, sizeof(text));
-    if (n > 0 && text[n - 1] == '\n')
+    if (n > 0 && text[n - 1] == '\n') {
         n--;
+    }
     if (n != HEX_BYTES || sodium_hex2bin(key, SEAL_KEY_BYTES, text, HEX_BYTES, NULL, &key_bytes, &end) != 0 ||
         key_bytes != SEAL_KEY_BYTES) {
         sodium_memzero(key, SEAL_KEY_BYTES);

@@ -10,8 +10,9 @@ static const char CONTEXT[] = "nfscurve control protocol 1";
 
 static void put_u64(uint8_t out[8], uint64_t value)
 {
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         out[i] = (uint8_t)(value >> (56 - 8 * i));
+    }
 }
 
 static void mac_of(const struct seal *seal, enum seal_direction direction, uint64_t sequence, const uint8_t *body,
@@ -73,12 +74,15 @@ int seal_accept_call(struct seal *seal, uint64_t sequence, const uint8_t *body, 
     uint8_t right[SEAL_MAC_BYTES];
 
     mac_of(seal, SEAL_CALL, sequence, body, bytes, right);
-    if (sodium_memcmp(right, mac, SEAL_MAC_BYTES) != 0)
+    if (sodium_memcmp(right, mac, SEAL_MAC_BYTES) != 0) {
         return -EBADMSG;
-    if (sequence <= seal->last_accepted)
+    }
+    if (sequence <= seal->last_accepted) {
         return -EALREADY;
-    if (sequence != seal->last_accepted + 1)
+    }
+    if (sequence != seal->last_accepted + 1) {
         return -EILSEQ;
+    }
     seal->last_accepted = sequence;
     return 0;
 }

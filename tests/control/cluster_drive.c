@@ -99,8 +99,9 @@ static void run_phase(struct drive *d, enum cluster_phase_kind kind)
     }
     cluster_run_phase(d->cluster, &phase, layouts);
     free(layouts);
-    if (d->stop_after_ns >= 0 && kind != CLUSTER_VALIDATE)
+    if (d->stop_after_ns >= 0 && kind != CLUSTER_VALIDATE) {
         arm(d->on_stop, d->stop_after_ns);
+    }
 }
 
 static void tell_facts(struct drive *d)
@@ -119,10 +120,11 @@ static void tell_findings(struct drive *d)
     const struct cluster_finding *findings;
     uint32_t n = cluster_findings(d->cluster, &findings);
 
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         say(d, "finding",
             json_pack("{s:s,s:s,s:s,s:s}", "loadgen", findings[i].loadgen, "target", findings[i].target, "rule",
                       findings[i].rule, "got", findings[i].got));
+    }
 }
 
 static void tell_outcome(struct drive *d)
@@ -133,8 +135,9 @@ static void tell_outcome(struct drive *d)
     for (uint32_t i = 0; i < d->n_hosts; i++) {
         const struct loadgen_outcome *o = cluster_outcome(d->cluster, i);
         const struct op_tally *t = o->tally ? &o->tally->ops[NFS_OP_GETATTR] : NULL;
-        if (!t)
+        if (!t) {
             continue;
+        }
         say(d, "outcome",
             json_pack("{s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:f}", "loadgen", i, "n_ops",
                       (json_int_t)t->n_logical, "n_errors", (json_int_t)t->n_outcome[OP_NFS_ERROR], "histogram_count",
@@ -144,39 +147,42 @@ static void tell_outcome(struct drive *d)
                       "skew_ns", (json_int_t)o->started_skew_ns, "cpu_percent_max", o->cpu_percent_max,
                       "host_cpu_percent", o->host_cpu_percent));
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         say(d, "interval",
             json_pack("{s:i,s:I,s:I,s:I,s:I}", "t_s", intervals[i].t_s, "n_ops", (json_int_t)intervals[i].all.n_ops,
                       "n_errors", (json_int_t)intervals[i].all.n_errors, "sum_ns", (json_int_t)intervals[i].all.sum_ns,
                       "p99_ns", (json_int_t)intervals[i].all.p99_ns));
+    }
 }
 
 static void begin_step(struct drive *d)
 {
     for (;;) {
         d->step = strtok_r(NULL, ",", &d->next);
-        if (!d->step || !d->has_failed || !strcmp(d->step, "collect") || !strcmp(d->step, "release"))
+        if (!d->step || !d->has_failed || !strcmp(d->step, "collect") || !strcmp(d->step, "release")) {
             break;
+        }
     }
     if (!d->step) {
         arm(d->on_linger, d->linger_ns);
         return;
     }
     say(d, "begin", json_pack("{s:s}", "step", d->step));
-    if (!strcmp(d->step, "connect"))
+    if (!strcmp(d->step, "connect")) {
         cluster_connect(d->cluster);
-    else if (!strcmp(d->step, "configure"))
+    } else if (!strcmp(d->step, "configure")) {
         configure(d);
-    else if (!strcmp(d->step, "validate"))
+    } else if (!strcmp(d->step, "validate")) {
         run_phase(d, CLUSTER_VALIDATE);
-    else if (!strcmp(d->step, "populate"))
+    } else if (!strcmp(d->step, "populate")) {
         run_phase(d, CLUSTER_POPULATE);
-    else if (!strcmp(d->step, "load"))
+    } else if (!strcmp(d->step, "load")) {
         run_phase(d, CLUSTER_LOAD);
-    else if (!strcmp(d->step, "collect"))
+    } else if (!strcmp(d->step, "collect")) {
         cluster_collect(d->cluster);
-    else
+    } else {
         cluster_release(d->cluster);
+    }
 }
 
 static void on_step(struct cluster *cluster, int error, const char *message, void *arg)
@@ -188,12 +194,15 @@ static void on_step(struct cluster *cluster, int error, const char *message, voi
     say(d, "step",
         json_pack("{s:s,s:s,s:s}", "step", d->step, "error", error ? strerrorname_np(-error) : "", "message", message));
     d->has_failed |= error != 0;
-    if (!error && !strcmp(d->step, "connect"))
+    if (!error && !strcmp(d->step, "connect")) {
         tell_facts(d);
-    if (!strcmp(d->step, "collect"))
+    }
+    if (!strcmp(d->step, "collect")) {
         tell_outcome(d);
-    if (!strcmp(d->step, "validate"))
+    }
+    if (!strcmp(d->step, "validate")) {
         tell_findings(d);
+    }
     begin_step(d);
 }
 
@@ -282,8 +291,9 @@ static bool parse(struct drive *d, int argc, char **argv)
     }
     for (; optind < argc && d->n_hosts < MAX_HOSTS; optind++) {
         char *colon = strrchr(argv[optind], ':'), name[32];
-        if (!colon)
+        if (!colon) {
             return false;
+        }
         *colon = 0;
         snprintf(name, sizeof(name), "lg%u", d->n_hosts);
         d->hosts[d->n_hosts++] = (struct cluster_host){strdup(name), argv[optind], (uint16_t)atoi(colon + 1)};
@@ -331,8 +341,9 @@ int main(int argc, char **argv)
                        .began = mono_now()};
     log_init("cluster_drive", LOG_LEVEL_INFO);
     signal(SIGPIPE, SIG_IGN);
-    if (!parse(&d, argc, argv) || seal_library_init() != 0)
+    if (!parse(&d, argc, argv) || seal_library_init() != 0) {
         return 2;
+    }
     if (d.key_file && key_file_load(d.key_file, key, message, sizeof(message)) != 0) {
         fprintf(stderr, "%s\n", message);
         return 2;
@@ -341,11 +352,13 @@ int main(int argc, char **argv)
     d.on_stop = evtimer_new(d.base, on_stop, &d);
     d.on_linger = evtimer_new(d.base, on_linger, &d);
     d.cluster = cluster_create(d.base, d.hosts, d.n_hosts, d.key_file ? key : NULL, &events, &d);
-    if (!d.cluster || !d.workload)
+    if (!d.cluster || !d.workload) {
         return 2;
+    }
     /* strtok_r's first call takes the text: a comma before it gives an empty first token that is skipped. */
-    if (asprintf(&steps, ",%s", d.steps) < 0)
+    if (asprintf(&steps, ",%s", d.steps) < 0) {
         return 2;
+    }
     d.next = steps;
     begin_step(&d);
     event_base_dispatch(d.base);
@@ -353,8 +366,9 @@ int main(int argc, char **argv)
     event_free(d.on_stop);
     event_free(d.on_linger);
     event_base_free(d.base);
-    for (uint32_t i = 0; i < d.n_hosts; i++)
+    for (uint32_t i = 0; i < d.n_hosts; i++) {
         free((char *)(uintptr_t)d.hosts[i].name);
+    }
     free(steps);
     free(d.workload);
     return d.has_failed;

@@ -86,24 +86,28 @@ static void go_on_loading(struct fake *f, mono_t now)
     mono_t run_start = mono_plus_ns(f->command.start_at, f->command.warmup_ns);
     mono_t run_end = mono_plus_ns(run_start, f->command.run_ns);
 
-    if (mono_before(now, f->command.start_at))
+    if (mono_before(now, f->command.start_at)) {
         return;
+    }
     if (mono_before(now, run_start)) {
         set_state(f, PROCESS_WARMUP);
         return;
     }
-    if (!atomic_load(&f->shared->run_started_ns))
+    if (!atomic_load(&f->shared->run_started_ns)) {
         atomic_store(&f->shared->run_started_ns, now.ns);
+    }
     set_state(f, PROCESS_RUN);
     if (exports(f, "/dies-in-run") && f->setup->process == 1 && mono_since_ns(now, run_start) > 300 * NS_PER_MS) {
         signal(SIGABRT, SIG_DFL);
         abort();
     }
     int64_t until_ns = mono_since_ns(mono_before(now, run_end) ? now : run_end, run_start);
-    while ((int64_t)f->n_ops * NS_PER_MS < until_ns)
+    while ((int64_t)f->n_ops * NS_PER_MS < until_ns) {
         one_op(f, (uint32_t)((int64_t)f->n_ops * NS_PER_MS / NS_PER_S));
-    if (!mono_before(now, run_end))
+    }
+    if (!mono_before(now, run_end)) {
         end_load(f, run_end);
+    }
 }
 
 static void begin_load(struct fake *f)
@@ -149,19 +153,22 @@ static void populate(struct fake *f)
 
 static void stop(struct fake *f, mono_t now)
 {
-    if (f->doing == LOADING)
+    if (f->doing == LOADING) {
         end_load(f, now);
-    else if (f->doing == POPULATING)
+    } else if (f->doing == POPULATING) {
         finish(f);
+    }
 }
 
 static bool obey(struct fake *f, const struct process_command *c, mono_t now)
 {
-    if (c->kind == PROCESS_DO_EXIT)
+    if (c->kind == PROCESS_DO_EXIT) {
         return false;
+    }
     if (c->kind == PROCESS_DO_STOP) {
-        if (!exports(f, "/ignores-stop"))
+        if (!exports(f, "/ignores-stop")) {
             stop(f, now);
+        }
         return true;
     }
     f->command = *c;
@@ -186,8 +193,9 @@ int process_main(const struct process_setup *setup)
     struct fake f = {.setup = setup, .shared = setup->shared, .seconds = interval_writer_create(setup->intervals)};
     struct process_command c;
 
-    if (!f.seconds)
+    if (!f.seconds) {
         return 1;
+    }
     if (exports(&f, "/mount-fails")) {
         snprintf(f.shared->message, sizeof(f.shared->message), "mount %s:/mount-fails refused: %s",
                  setup->client.server, "permission denied (MNT3ERR_ACCES)");
@@ -200,10 +208,12 @@ int process_main(const struct process_setup *setup)
         poll(&p, 1, exports(&f, "/spins") && f.doing == LOADING ? 0 : 2);
         ssize_t n = recv(setup->command_fd, &c, sizeof(c), MSG_DONTWAIT);
         mono_t now = mono_now();
-        if (n == 0 || (n == (ssize_t)sizeof(c) && !obey(&f, &c, now)))
+        if (n == 0 || (n == (ssize_t)sizeof(c) && !obey(&f, &c, now))) {
             break;
-        if (f.doing == LOADING)
+        }
+        if (f.doing == LOADING) {
             go_on_loading(&f, now);
+        }
     }
     interval_writer_destroy(f.seconds);
     return 0;

@@ -31,10 +31,12 @@ static uint64_t count_open_fds(void)
     uint64_t n = 0;
     DIR *d = opendir("/proc/self/fd");
 
-    while (d && readdir(d))
+    while (d && readdir(d)) {
         n++;
-    if (d)
+    }
+    if (d) {
         closedir(d);
+    }
     return n - 3; /* ".", ".." and the directory itself */
 }
 
@@ -45,14 +47,16 @@ static int fake_main(const struct process_setup *setup)
     atomic_store(&setup->shared->state, PROCESS_IDLE);
     for (;;) {
         ssize_t n = read(setup->command_fd, &c, sizeof(c));
-        if (n == 0)
+        if (n == 0) {
             return 0;
+        }
         if (n < 0) {
             usleep(200); /* the pair is non-blocking */
             continue;
         }
-        if (c.kind == PROCESS_DO_EXIT && c.layout.seed != IGNORE_EXIT && setup->shared->facts.n_files != IGNORE_EXIT)
+        if (c.kind == PROCESS_DO_EXIT && c.layout.seed != IGNORE_EXIT && setup->shared->facts.n_files != IGNORE_EXIT) {
             return 0;
+        }
         atomic_store(&setup->shared->last_op, 1 + NFS_OP_READ);
         atomic_store(&setup->shared->live_ops, 41 + setup->process);
         switch (c.layout.seed) {
@@ -107,8 +111,9 @@ static int command(uint32_t process, uint64_t seed)
 
 static void await_done(uint32_t process)
 {
-    while (atomic_load(&supervisor_shared(supervisor, process)->done_serial) != 7)
+    while (atomic_load(&supervisor_shared(supervisor, process)->done_serial) != 7) {
         sched_yield();
+    }
 }
 
 static void check_none_left(void)
@@ -191,15 +196,17 @@ Test(supervisor, process_holds_nothing_of_the_daemon_open)
 {
     int fds[20];
 
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         fds[i] = dup(0);
+    }
     create(4);
     command(3, COUNT_FDS);
     await_done(3);
     /* stdin, stdout, stderr, its command socket */
     cr_assert_eq(atomic_load(&supervisor_shared(supervisor, 3)->progress_total), 4);
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         close(fds[i]);
+    }
     check_none_left();
 }
 
@@ -224,12 +231,14 @@ Test(supervisor, processes_die_with_the_daemon)
         char message[64];
         struct supervisor *s = supervisor_create(event_base_new(), &options, setups, 2, message, sizeof(message));
         for (uint32_t i = 0; s && i < 2; i++) {
-            while (atomic_load(&supervisor_shared(s, i)->state) != PROCESS_IDLE)
+            while (atomic_load(&supervisor_shared(s, i)->state) != PROCESS_IDLE) {
                 sched_yield();
+            }
             pids[i] = supervisor_pid(s, i);
         }
-        if (write(pipe_fds[1], pids, sizeof(pids)) != sizeof(pids))
+        if (write(pipe_fds[1], pids, sizeof(pids)) != sizeof(pids)) {
             _exit(1);
+        }
         pause();
         _exit(0);
     }
@@ -241,10 +250,12 @@ Test(supervisor, processes_die_with_the_daemon)
         do { /* gone, or a zombie that init has not yet reaped */
             snprintf(path, sizeof(path), "/proc/%d/stat", (int)pids[i]);
             FILE *f = fopen(path, "r");
-            if (!f)
+            if (!f) {
                 break;
-            if (fscanf(f, "%*d %*s %c", &state) != 1)
+            }
+            if (fscanf(f, "%*d %*s %c", &state) != 1) {
                 state = '?';
+            }
             fclose(f);
             sched_yield();
         } while (state != 'Z' && state != 'X');
