@@ -58,10 +58,10 @@ static inline uint64_t layout_working_set_from(uint64_t lg_n_files, uint64_t lg_
     uint64_t w = (uint64_t)((unsigned __int128)file * lg_n_working_set / lg_n_files);
     while (w > 0 && layout_working_set_file(lg_n_files, lg_n_working_set, w - 1) >= file) {
         w--;
-}
+    }
     while (w < lg_n_working_set && layout_working_set_file(lg_n_files, lg_n_working_set, w) < file) {
         w++;
-}
+    }
     return w;
 }
 
