@@ -19,6 +19,10 @@
  */
 #define WHOLE_CYCLES_FROM 100u
 
+/* Tables index files with 32 bits, and sums of bytes must stay within 64. */
+#define MAX_LOADGEN_FILES 4e9
+#define MAX_LOADGEN_BYTES 1e18
+
 /* a * b / c without overflow. */
 static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
@@ -88,7 +92,15 @@ int campaign_layout_compute(const struct campaign_config *c, double ops_per_s, s
     memset(out, 0, sizeof *out);
 
     double lg_ops = ops_per_s / n_loadgens;
-    uint64_t lg_n_files = (uint64_t)llround(lg_ops * w->fileset_mb_per_op * 1e6 / workload_mean_file_bytes(w));
+    double lg_bytes = lg_ops * w->fileset_mb_per_op * 1e6;
+    if (lg_bytes > MAX_LOADGEN_BYTES || lg_bytes / workload_mean_file_bytes(w) > MAX_LOADGEN_FILES) {
+        snprintf(message, message_bytes,
+                 "%g ops/s make %.3g files of %.3g bytes together on each load generator: more than can be kept; lower "
+                 "fileset_mb_per_op or the load, or add load generators",
+                 ops_per_s, lg_bytes / workload_mean_file_bytes(w), lg_bytes);
+        return -EINVAL;
+    }
+    uint64_t lg_n_files = (uint64_t)llround(lg_bytes / workload_mean_file_bytes(w));
     uint64_t lg_n_ws = (uint64_t)llround((double)lg_n_files * w->working_set_percent / 100);
     if (lg_n_ws < n_processes) {
         snprintf(message, message_bytes,

@@ -41,7 +41,7 @@ Test(campaign_layout, totals_do_not_depend_on_the_number_of_processes)
             campaign_config_fini(&c);
             if (i == 0) {
                 continue;
-}
+            }
             cr_assert_eq(first.totals.n_files, other.totals.n_files);
             cr_assert_eq(first.totals.file_bytes, other.totals.file_bytes);
             cr_assert_eq(first.totals.n_working_set, other.totals.n_working_set);
@@ -107,7 +107,7 @@ Test(campaign_layout, shares_of_the_load_add_up_to_it)
     compute(&c, 1234.5, &layout);
     for (size_t i = 0; i < layout.n_processes; i++) {
         sum += layout.processes[i].ops_per_s;
-}
+    }
     cr_assert_lt(fabs(sum - 1234.5), 1e-6);
     campaign_layout_fini(&layout);
     campaign_config_fini(&c);
@@ -136,7 +136,7 @@ Test(campaign_layout, files_of_a_process_keep_their_size_when_the_load_grows)
         for (uint64_t j = 0; j < low.processes[p].n_files; j += 13) {
             cr_assert_eq(workload_file_bytes(&c.workload, low.processes[p].first_file + j),
                          workload_file_bytes(&c.workload, high.processes[p].first_file + j));
-}
+        }
     }
     campaign_layout_fini(&low);
     campaign_layout_fini(&high);
@@ -152,5 +152,16 @@ Test(campaign_layout, too_few_files_for_the_processes_are_refused)
     cr_assert_eq(campaign_layout_compute(&c, 10, &layout, message, sizeof message), -EINVAL);
     cr_assert(strstr(message, "fileset_mb_per_op") != NULL);
     campaign_layout_fini(&layout);
+    campaign_config_fini(&c);
+}
+
+Test(campaign_layout, filesets_that_no_table_could_hold_are_refused)
+{
+    struct campaign_config c;
+    struct campaign_layout layout;
+    char message[512] = "";
+    load(&c, "sfs3", 1, 4, 1e6);
+    cr_assert_eq(campaign_layout_compute(&c, 1e9, &layout, message, sizeof message), -EINVAL);
+    cr_assert_not_null(strstr(message, "lower fileset_mb_per_op"), "%s", message);
     campaign_config_fini(&c);
 }
