@@ -82,7 +82,8 @@ void chart_style(FILE *out)
 {
     fputs(".nc-svg{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
           "Sans',sans-serif;font-size:12px;background:transparent}"
-          ".nc-text{fill:#3d4654}.nc-title{fill:#1b2330;font-size:13px;font-weight:600}.nc-strong{fill:#1b2330;font-"
+          ".nc-text{fill:#3d4654}.nc-title{fill:#1b2330;font-size:13px;font-weight:600}.nc-heading{fill:#1b2330;font-"
+          "size:19px;font-weight:700}.nc-sub{font-size:14px}.nc-foot{font-size:9.5px}.nc-strong{fill:#1b2330;font-"
           "weight:600}"
           ".nc-grid{stroke:#e3e7ed;stroke-width:1}.nc-axis{stroke:#8b95a5;stroke-width:1.2}.nc-back{fill:#ffffff}"
           ".nc-line{fill:none;stroke-width:2.4;stroke-linejoin:round;stroke-linecap:round}.nc-thin{stroke-width:1.3}"
@@ -99,7 +100,8 @@ void chart_style(FILE *out)
     for (int i = 0; i < N_SERIES; i++)
         fprintf(out, ".nc-s%d{stroke:%s}.nc-f%d{fill:%s}", i, light[i], i, light[i]);
     fputs("@media screen and "
-          "(prefers-color-scheme:dark){.nc-text{fill:#b9c3d1}.nc-title,.nc-strong{fill:#eef2f7}.nc-grid{stroke:#2b3442}"
+          "(prefers-color-scheme:dark){.nc-text{fill:#b9c3d1}.nc-title,.nc-heading,.nc-strong{fill:#eef2f7}.nc-grid{"
+          "stroke:#2b3442}"
           ".nc-axis{stroke:#7c8798}.nc-back,.nc-invalid,.nc-off{fill:#141a23}.nc-mark{stroke:#141a23}.nc-ceiling{"
           "stroke:#ff8a7a}"
           ".nc-label-ceiling{fill:#ff8a7a}.nc-ort{stroke:#94a3b8}.nc-label-ort{fill:#a8b5c7}.nc-invalid{stroke:#ff8a7a}"
@@ -284,6 +286,24 @@ void chart_label(struct chart *c, double x, double y, const char *text, const ch
     fputs("</text>\n", c->out);
 }
 
+void chart_heading(struct chart *c, const char *title, const char *subtitle)
+{
+    fprintf(c->out, "<text class=\"nc-heading\" x=\"%.1f\" y=\"28\">", c->left);
+    escape_html_short(c->out, title);
+    fprintf(c->out, "</text>\n<text class=\"nc-text nc-sub\" x=\"%.1f\" y=\"49\">", c->left);
+    escape_html_short(c->out, subtitle);
+    fputs("</text>\n", c->out);
+}
+
+void chart_foot(struct chart *c, const char *first, const char *second)
+{
+    fprintf(c->out, "<text class=\"nc-text nc-foot\" x=\"%.1f\" y=\"%.1f\">", c->left, c->height - 24);
+    escape_html_short(c->out, first);
+    fprintf(c->out, "</text>\n<text class=\"nc-text nc-foot\" x=\"%.1f\" y=\"%.1f\">", c->left, c->height - 10);
+    escape_html_short(c->out, second);
+    fputs("</text>\n", c->out);
+}
+
 /* About the width of a text in the 12 px font. */
 static double text_width(const char *text)
 {
@@ -295,7 +315,7 @@ static double text_width(const char *text)
 
 void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n)
 {
-    double x = c->left, y = 18, right = c->width - c->right;
+    double x = c->left, y = c->legend_y > 0 ? c->legend_y : 18, right = c->width - c->right;
     for (size_t i = 0; i < n; i++) {
         double width = 30 + text_width(entries[i].label) + 16;
         if (x > c->left && x + width > right) {

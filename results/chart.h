@@ -16,6 +16,7 @@ struct chart {
     double width, height;
     double left, right, top, bottom;   /* margins */
     double x_min, x_max, y_min, y_max; /* of the axes: chart_scale() */
+    double legend_y;                   /* baseline of its first row; 0: 18 */
     unsigned id;                       /* unique in a page */
 };
 
@@ -53,6 +54,11 @@ void chart_hline(struct chart *c, double y, const char *label, const char *class
 void chart_vline(struct chart *c, double x, const char *label, const char *classes);
 /* Text near a point, kept inside the plot. */
 void chart_label(struct chart *c, double x, double y, const char *text, const char *classes);
+
+/* For a chart that stands alone: heading above everything, and a foot of small print in two lines at the bottom margin.
+ */
+void chart_heading(struct chart *c, const char *title, const char *subtitle);
+void chart_foot(struct chart *c, const char *first, const char *second);
 
 struct chart_legend {
     const char *label;   /* escaped here */

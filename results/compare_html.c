@@ -62,8 +62,15 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
                 x_max = fmax(x_max, p->achieved_ops_per_s);
                 y_max = isfinite(p->response_ms) ? fmax(y_max, p->response_ms) : y_max;
             }
+    if (is_alone) {
+        report_make_room(&c);
+    }
     chart_scale(&c, 0, x_max * 1.02, y_max * 1.05);
     chart_begin(&c, "response time against throughput, compared", is_alone);
+    if (is_alone) {
+        chart_heading(&c, "Curves compared", "peak throughput and overall response time of each beside its name");
+        chart_foot(&c, REPORT_FOOT_1, REPORT_FOOT_2);
+    }
     chart_axes(&c, "throughput (ops/s)", "response time (ms)");
     for (size_t g = cmp->n_groups; g-- > 0;)
         for (size_t i = 0; i < groups[g].n; i++)

@@ -141,7 +141,7 @@ void html_disclosure(const struct result *r, FILE *out)
                 fprintf(out, "<section><h2>%s</h2>\n", s->heading);
         }
         if (is_shown && is_there(s, value))
-            put_section(out, s, value, !s->heading || strcmp(s->heading, s->title) != 0);
+            put_section(out, s, value, !s->heading || (s[1].key && !s[1].heading));
         is_any_missing = is_any_missing || (!is_there(s, value) && s->need != DISCLOSURE_OPTIONAL);
     }
     if (is_open)

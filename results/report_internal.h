@@ -19,6 +19,15 @@ int report_markdown(const struct result *r, FILE *out);
 int report_hgrm(const struct result *r, FILE *out);
 int report_hlog(const struct result *r, FILE *out);
 
+/* RESULT_TRADEMARK in two lines that fit under a chart. */
+#define REPORT_FOOT_1                                                                                                  \
+    "Not a SPEC result. SPEC and SPECsfs are registered trademarks of the Standard Performance Evaluation "            \
+    "Corporation;"
+#define REPORT_FOOT_2 "figures of nfscurve are not comparable with published SPECsfs results."
+
+/* Space for chart_heading and chart_foot around a chart that stands alone. */
+void report_make_room(struct chart *c);
+
 /* The curve of a result; is_alone: with style sheet and background. */
 void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigned id);
 /* Throughput and response time, second by second, of one point. */

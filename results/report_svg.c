@@ -107,9 +107,9 @@ static void draw_line_and_marks(struct chart *c, const struct result *r, const s
 
 static void draw_legend(struct chart *c, const struct result *r, bool has_invalid)
 {
-    char mean[64];
+    char mean[64], ceiling[96], number[48];
     snprintf(mean, sizeof mean, "mean %s", report_response_label(r));
-    struct chart_legend entries[4] = {{mean, "nc-s0", false}};
+    struct chart_legend entries[5] = {{mean, "nc-s0", false}};
     size_t n = 1;
     if (report_has_percentiles(r)) {
         entries[n++] = (struct chart_legend){"p50 to p90", "nc-band-50", true};
@@ -117,7 +117,20 @@ static void draw_legend(struct chart *c, const struct result *r, bool has_invali
     }
     if (has_invalid)
         entries[n++] = (struct chart_legend){"invalid point", "nc-ceiling", false};
+    if (r->ceiling_ms > c->y_max) {
+        snprintf(ceiling, sizeof ceiling, "ceiling of a reportable point, %s ms: above this picture",
+                 report_limit(r->ceiling_ms, number));
+        entries[n++] = (struct chart_legend){ceiling, "nc-ceiling", false};
+    }
     chart_legend(c, entries, n);
+}
+
+void report_make_room(struct chart *c)
+{
+    c->height += 90;
+    c->top += 56;
+    c->bottom += 34;
+    c->legend_y = 74;
 }
 
 void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigned id)
@@ -137,9 +150,17 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
         has_invalid = has_invalid || !points[i].is_valid;
     }
     report_metric_name(r, metric, sizeof metric);
+    if (is_alone)
+        report_make_room(&c);
     snprintf(title, sizeof title, "%s: response time against throughput; %.100s", metric, r->name ? r->name : "");
     chart_scale(&c, 0, x_max * 1.02, response_range(r));
     chart_begin(&c, title, is_alone);
+    if (is_alone) {
+        snprintf(label, sizeof label, "%.70s = %s ops/s, overall response time = %s ms%s", metric,
+                 report_ops(r->peak_ops_per_s, number), report_ort(r->ort_ms, ort), r->is_valid ? "" : ", INVALID");
+        chart_heading(&c, r->name && *r->name ? r->name : "nfscurve", label);
+        chart_foot(&c, REPORT_FOOT_1, REPORT_FOOT_2);
+    }
     chart_axes(&c, "throughput (ops/s)", "response time (ms)");
     draw_legend(&c, r, has_invalid);
     if (r->ceiling_ms > 0) {
