@@ -32,23 +32,29 @@ static void end_data(struct request *request)
     request->load->uses[request->number] = (struct file_use){FILESET_NONE, false};
 }
 
-/* Bytes of a request by a size table: whole blocks and perhaps a fragment. */
+/* Bytes of a request by a size table: bytes, whole blocks, and perhaps a fragment. Where the table counts in blocks a
+ * READ is one block at least (sfs-facts section 4); one that is given in bytes is as long as it says. */
 static uint64_t draw_bytes(const struct size_table *table, struct deck *sizes, struct deck *fragments,
-                           uint32_t block_bytes)
+                           uint32_t block_bytes, bool is_read)
 {
     uint32_t i = deck_next(sizes);
-    uint64_t bytes = (uint64_t)table->steps[i].blocks * block_bytes;
-    if (table->steps[i].has_fragment)
+    uint64_t bytes = table->steps[i].bytes + (uint64_t)table->steps[i].blocks * block_bytes;
+    if (table->steps[i].has_fragment) {
         bytes += (deck_next(fragments) + 1) * KIB;
-    return bytes > 0 ? bytes : block_bytes;
+    }
+    bool is_short_read = is_read && table->steps[i].bytes == 0 && bytes < block_bytes;
+    return bytes == 0 || is_short_read ? block_bytes : bytes;
 }
 
-/* A random multiple of the block such that the transfer fits into the file; 0 when it doesn't. */
+/* A random place such that the transfer fits into the file: a multiple of the block, or of a shorter request's own
+ * length rounded down to a power of two. 0 when it doesn't fit. */
 static uint64_t draw_offset(struct load *load, uint64_t file_bytes, uint64_t bytes, uint32_t block_bytes)
 {
-    if (file_bytes <= bytes)
+    if (file_bytes <= bytes) {
         return 0;
-    return rng_below(&load->rng, (file_bytes - bytes) / block_bytes + 1) * block_bytes;
+    }
+    uint64_t unit = bytes >= block_bytes ? block_bytes : UINT64_C(1) << (63 - __builtin_clzll(bytes));
+    return rng_below(&load->rng, (file_bytes - bytes) / unit + 1) * unit;
 }
 
 static uint64_t file_identity(const struct fileset *fs, uint32_t row)
@@ -77,9 +83,7 @@ static int begin_read(struct request *request)
     struct load *load = request->load;
     const struct load_options *o = &load->options;
     uint64_t bytes =
-        draw_bytes(&o->workload->read_requests, &load->read_sizes, &load->read_fragments, o->read_block_bytes);
-    if (bytes < o->read_block_bytes)
-        bytes = o->read_block_bytes;
+        draw_bytes(&o->workload->read_requests, &load->read_sizes, &load->read_fragments, o->read_block_bytes, true);
     uint32_t row = working_set_pick(&load->working_set, WANT_FIT, bytes, false);
     if (row == FILESET_NONE)
         return -EAGAIN;
@@ -194,7 +198,7 @@ static void draw_write(struct load *load)
         return;
     const struct load_options *o = &load->options;
     load->write_bytes =
-        draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes);
+        draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes, false);
     load->is_append = deck_next(&load->append) == 0;
     load->has_write = true;
 }
