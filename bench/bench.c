@@ -21,8 +21,10 @@
 #define N_CONTESTANTS 4
 #define READY_LIMIT_S 10
 
-static const struct contestant *const contestants[N_CONTESTANTS] = {&contestant_native, &contestant_libnfs,
-                                                                    &contestant_bare, &contestant_floor};
+static const struct contestant *const everyone[N_CONTESTANTS] = {&contestant_native, &contestant_libnfs,
+                                                                 &contestant_bare, &contestant_floor};
+static const struct contestant *contestants[N_CONTESTANTS]; /* those that run; ratios are the first's to each other's */
+static unsigned n_contestants;
 static pid_t server_pid; /* killed by bench_die */
 
 _Noreturn void bench_die(const char *fmt, ...)
@@ -77,6 +79,8 @@ void bench_parse(int argc, char **argv, struct bench_options *o)
             o->only_op = value;
         else if (strcmp(argv[i], "--window") == 0)
             o->only_window = (uint32_t)atoi(value);
+        else if (strcmp(argv[i], "--client") == 0)
+            o->only_client = value;
         else if (strcmp(argv[i], "--cpus") != 0 || sscanf(value, "%d,%d", &o->server_cpu, &o->client_cpu) != 2)
             usage(argv[0]);
         i++;
@@ -279,7 +283,7 @@ static json_t *figures_to_json(const struct bench_case *c, struct figures *f, un
     json_t *out =
         json_pack("{s:s, s:i, s:i}", "op", nfs_op_name(c->op), "window", (int)c->window, "bytes", (int)c->bytes);
     json_t *by_name = json_object();
-    for (unsigned k = 0; k < N_CONTESTANTS; k++) {
+    for (unsigned k = 0; k < n_contestants; k++) {
         double ops = median(f->ops_per_s[k], n), cpu = median(f->cpu_us_per_op[k], n);
         json_t *one =
             json_pack("{s:f, s:f, s:o, s:o}", "ops_per_s", ops, "cpu_us_per_op", cpu, "ops_per_s_repeats",
@@ -292,9 +296,9 @@ static json_t *figures_to_json(const struct bench_case *c, struct figures *f, un
     }
     json_object_set_new(out, "contestants", by_name);
     json_t *ratios = json_object();
-    for (unsigned k = 1; k < N_CONTESTANTS; k++) {
+    for (unsigned k = 1; k < n_contestants; k++) {
         char name[64];
-        snprintf(name, sizeof name, "native/%s", contestants[k]->name);
+        snprintf(name, sizeof name, "%s/%s", contestants[0]->name, contestants[k]->name);
         json_object_set_new(ratios, name,
                             json_pack("{s:f, s:f}", "cpu_per_op", ratio(f->cpu_us_per_op, 0, k, n), "ops_per_s",
                                       ratio(f->ops_per_s, 0, k, n)));
@@ -307,14 +311,14 @@ static void print_case(const struct bench_case *c, struct figures *f, unsigned n
 {
     char what[48];
     snprintf(what, sizeof what, c->bytes ? "%s %u KiB" : "%s", nfs_op_name(c->op), c->bytes / 1024);
-    for (unsigned k = 0; k < N_CONTESTANTS; k++) {
+    for (unsigned k = 0; k < n_contestants; k++) {
         double ops = median(f->ops_per_s[k], n), cpu = median(f->cpu_us_per_op[k], n);
         fprintf(stderr, "%-16s %6u  %-14s %12.0f %10.3f", k ? "" : what, c->window, contestants[k]->name, ops, cpu);
         if (c->bytes)
             fprintf(stderr, " %8.2f %8.2f", ops * c->bytes / 1e9, c->bytes / cpu / 1e3);
         if (k)
-            fprintf(stderr, "   native: %.2fx the CPU per op, %.2fx the ops/s", ratio(f->cpu_us_per_op, 0, k, n),
-                    ratio(f->ops_per_s, 0, k, n));
+            fprintf(stderr, "   %s: %.2fx the CPU per op, %.2fx the ops/s", contestants[0]->name,
+                    ratio(f->cpu_us_per_op, 0, k, n), ratio(f->ops_per_s, 0, k, n));
         fprintf(stderr, "\n");
     }
 }
@@ -324,8 +328,14 @@ int bench_run(const char *name, const struct bench_options *o, const struct benc
     struct bench_server server;
     void *self[N_CONTESTANTS];
     json_t *out = json_array();
+    for (unsigned k = 0; k < N_CONTESTANTS; k++) {
+        if (!o->only_client || strcmp(o->only_client, everyone[k]->name) == 0)
+            contestants[n_contestants++] = everyone[k];
+    }
+    if (n_contestants == 0)
+        bench_die("no client is called %s", o->only_client);
     bench_begin(o, &server);
-    for (unsigned k = 0; k < N_CONTESTANTS; k++)
+    for (unsigned k = 0; k < n_contestants; k++)
         self[k] = contestants[k]->open(&server);
     fprintf(stderr, "%-16s %6s  %-14s %12s %10s %8s %8s\n", "op", "window", "client", "ops/s", "cpu us/op", "GB/s",
             "GB/s/core");
@@ -336,10 +346,10 @@ int bench_run(const char *name, const struct bench_options *o, const struct benc
             continue;
         struct figures f;
         struct bench_sample sample;
-        for (unsigned k = 0; k < N_CONTESTANTS; k++)
+        for (unsigned k = 0; k < n_contestants; k++)
             contestants[k]->run(self[k], c, o->run_ns / 10, &sample); /* warm: caches, buffers, TCP windows */
         for (unsigned r = 0; r < o->n_repeats; r++) {
-            for (unsigned k = 0; k < N_CONTESTANTS; k++) {
+            for (unsigned k = 0; k < n_contestants; k++) {
                 contestants[k]->run(self[k], c, o->run_ns, &sample);
                 f.ops_per_s[k][r] = (double)sample.n_ops * 1e9 / (double)sample.wall_ns;
                 f.cpu_us_per_op[k][r] = (double)sample.cpu_ns / 1e3 / (double)sample.n_ops;
@@ -348,7 +358,7 @@ int bench_run(const char *name, const struct bench_options *o, const struct benc
         print_case(c, &f, o->n_repeats);
         json_array_append_new(out, figures_to_json(c, &f, o->n_repeats));
     }
-    for (unsigned k = 0; k < N_CONTESTANTS; k++)
+    for (unsigned k = 0; k < n_contestants; k++)
         contestants[k]->close(self[k]);
     bench_end(&server);
     json_t *document =

@@ -59,6 +59,7 @@ struct bench_options {
     int server_cpu, client_cpu;
     const char *only_op;
     uint32_t only_window;
+    const char *only_client;
 };
 
 /* Command line to options; prints usage and exits when it is wrong. */

@@ -33,6 +33,8 @@
 #define CHUNK_BYTES     16384u
 #define IOVECS_PER_CALL 64
 #define SHRINK_AFTER_S  1
+#define LARGE_RECORD    32768u
+#define READS_PER_EVENT 4 /* then others have their turn */
 
 /* Memory for copied heads. */
 struct chunk {
@@ -70,6 +72,7 @@ struct rpc_conn {
     bool in_fragment, is_last_fragment;
     mono_t record_since; /* when the first byte of the unfinished record was read */
     mono_t read_at;      /* when the last read returned */
+    bool is_read_on;     /* several reads in a row: what is sent is written after the last */
     bool in_batch;       /* records are being handed out; what is sent meanwhile is written after the last */
     bool is_paused;      /* by the owner */
     bool has_backlog;    /* whole records may be left in the buffer by back-pressure */
@@ -489,7 +492,7 @@ static bool run_batch(struct rpc_conn *conn)
         }
     }
     conn->in_batch = false;
-    if (!conn->is_writing) {
+    if (!conn->is_writing && !conn->is_read_on) {
         write_queue(conn);
     }
     update_reading(conn);
@@ -519,6 +522,54 @@ static void tell_close(struct rpc_conn *conn)
     leave(conn);
 }
 
+/* How much to read at once. Of a large record only the rest and the next mark, so that the record behind it begins at
+ * the front of the buffer and is never moved, and the buffer stays small enough for the cache. */
+static size_t read_size(const struct rpc_conn *conn)
+{
+    size_t room = conn->in_capacity - conn->in_end;
+    size_t rest = (size_t)conn->fragment_left + MARK_BYTES;
+    bool is_large = conn->in_fragment && conn->record_end - conn->record_start + conn->fragment_left >= LARGE_RECORD;
+    return is_large && rest < room ? rest : room;
+}
+
+enum read_outcome {
+    READ_GONE, /* the connection was destroyed by its owner */
+    READ_DONE,
+    READ_MORE /* as much came as was asked for: there may be more */
+};
+
+/* Reads once and hands out what is whole. */
+static enum read_outcome read_once(struct rpc_conn *conn, int fd)
+{
+    if (make_room(conn) < 0) {
+        set_closed(conn, -ENOMEM, "no memory for a record");
+        return READ_DONE;
+    }
+    size_t size = read_size(conn);
+    ssize_t n = recv(fd, conn->in + conn->in_end, size, 0);
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+            set_closed(conn, -errno, strerror(errno));
+        }
+        return READ_DONE;
+    }
+    if (n == 0) {
+        bool is_cut = conn->in_fragment || conn->record_start != conn->in_end;
+        set_closed(conn, 0,
+                   is_cut ? "the peer closed the connection inside a record" : "the peer closed the connection");
+        return READ_DONE;
+    }
+    conn->read_at = mono_now();
+    if (conn->record_start == conn->in_end) {
+        conn->record_since = conn->read_at;
+    }
+    conn->in_end += (size_t)n;
+    if (!run_batch(conn) || !resume_batch(conn)) {
+        return READ_GONE;
+    }
+    return (size_t)n == size && conn->is_reading ? READ_MORE : READ_DONE;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     (void)what;
@@ -526,31 +577,20 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     if (!resume_batch(conn) || !conn->is_reading) {
         return;
     }
-    if (make_room(conn) < 0) {
-        set_closed(conn, -ENOMEM, "no memory for a record");
+    /* Of several reads in a row the answers leave together, after the last. */
+    enum read_outcome outcome = READ_MORE;
+    conn->is_read_on = true;
+    for (int i = 0; i < READS_PER_EVENT && outcome == READ_MORE; i++) {
+        outcome = read_once(conn, fd);
+    }
+    if (outcome == READ_GONE) {
         return;
     }
-    ssize_t n = recv(fd, conn->in + conn->in_end, conn->in_capacity - conn->in_end, 0);
-    if (n < 0) {
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-            set_closed(conn, -errno, strerror(errno));
-        }
-        return;
+    conn->is_read_on = false;
+    if (!conn->is_writing) {
+        write_queue(conn);
     }
-    if (n == 0) {
-        bool is_cut = conn->in_fragment || conn->record_start != conn->in_end;
-        set_closed(conn, 0,
-                   is_cut ? "the peer closed the connection inside a record" : "the peer closed the connection");
-        return;
-    }
-    conn->read_at = mono_now();
-    if (conn->record_start == conn->in_end) {
-        conn->record_since = conn->read_at;
-    }
-    conn->in_end += (size_t)n;
-    if (run_batch(conn)) {
-        resume_batch(conn);
-    }
+    update_reading(conn);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
