@@ -85,12 +85,11 @@ void deck_fini(struct deck *d)
     memset(d, 0, sizeof *d);
 }
 
-/* Puts c cards of an item into the deck, one in each c-th of it. */
-static uint32_t place_cards(struct deck *d, struct rng *rng, uint32_t n_placed, uint32_t item, uint32_t c)
+/* Places c cards of an item, one in each c-th of the deck. */
+static uint32_t place_cards(struct deck_place *places, struct rng *rng, uint32_t n_placed, uint32_t item, uint32_t c)
 {
-    assert(c <= d->size - n_placed);
     for (uint32_t i = 0; i < c; i++) {
-        d->places[n_placed++] = (struct deck_place){(i + rng_unit(rng)) / c, item};
+        places[n_placed++] = (struct deck_place){(i + rng_unit(rng)) / c, item};
     }
     return n_placed;
 }
@@ -114,7 +113,8 @@ static void deal(struct deck *d, struct rng *rng)
         /* The fractions lie end to end on a line; an item gets a card beyond its whole ones when one of the points
          * point, point + 1, point + 2 ... is in its stretch. */
         uint32_t extra = (uint32_t)(ceil(d->edge[i] - d->point) - ceil(edge_before - d->point));
-        n_placed = place_cards(d, rng, n_placed, i, d->whole[i] + extra);
+        assert(n_placed + d->whole[i] + extra <= d->size);
+        n_placed = place_cards(d->places, rng, n_placed, i, d->whole[i] + extra);
         edge_before = d->edge[i];
     }
     assert(n_placed == d->size);
@@ -125,6 +125,24 @@ static void deal(struct deck *d, struct rng *rng)
         d->cards[i] = d->places[i].item;
     }
     d->next = 0;
+}
+
+void deck_spread(struct rng *rng, uint8_t *cards, uint32_t n)
+{
+    struct deck_place places[DECK_SPREAD_MAX];
+    uint32_t counts[UINT8_MAX + 1] = {0}, n_placed = 0;
+
+    assert(n <= DECK_SPREAD_MAX);
+    for (uint32_t i = 0; i < n; i++) {
+        counts[cards[i]]++;
+    }
+    for (uint32_t item = 0; item <= UINT8_MAX; item++) {
+        n_placed = place_cards(places, rng, n_placed, item, counts[item]);
+    }
+    qsort(places, n, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < n; i++) {
+        cards[i] = (uint8_t)places[i].item;
+    }
 }
 
 uint32_t deck_next(struct deck *d, struct rng *rng)

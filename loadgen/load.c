@@ -210,26 +210,44 @@ static void pump(struct load *load)
     arm(load);
 }
 
-static void init_size_deck(struct deck *deck, const struct size_table *table, uint64_t seed, uint64_t stream)
+static int init_deck(struct load_deck *d, const double *weights, uint32_t n, uint64_t seed, uint64_t stream)
 {
-    double weights[DECK_KINDS] = {1};
-    for (uint32_t i = 0; i < table->n && i < DECK_KINDS; i++) {
-        weights[i] = table->steps[i].percent;
-    }
-    deck_init(deck, weights, table->n > 0 ? table->n : 1, seed, stream);
+    rng_seed(&d->rng, seed, stream);
+    return deck_init(&d->deck, weights, n, DECK_SIZE);
 }
 
-static void init_decks(struct load *load)
+static int init_size_deck(struct load_deck *d, const struct size_table *table, uint64_t seed, uint64_t stream)
+{
+    double weights[WORKLOAD_MAX_STEPS];
+    for (uint32_t i = 0; i < table->n; i++) {
+        weights[i] = table->steps[i].percent;
+    }
+    return init_deck(d, weights, table->n, seed, stream);
+}
+
+static int init_decks(struct load *load)
 {
     const struct workload *w = load->options.workload;
     uint64_t seed = load->options.seed;
-    double even[7] = {1, 1, 1, 1, 1, 1, 1};
-    deck_init(&load->missing, (double[]){w->lookup_missing_percent, 100 - w->lookup_missing_percent}, 2, seed, 1);
-    deck_init(&load->append, (double[]){w->append_percent, 100 - w->append_percent}, 2, seed, 2);
-    init_size_deck(&load->read_sizes, &w->read_requests, seed, 3);
-    init_size_deck(&load->write_sizes, &w->write_requests, seed, 4);
-    deck_init(&load->fragments, even, 7, seed, 5);
-    deck_init(&load->read_fragments, even, 7, seed, 6);
+    const double missing[] = {w->lookup_missing_percent, 100 - w->lookup_missing_percent};
+    const double append[] = {w->append_percent, 100 - w->append_percent};
+    const double even[] = {1, 1, 1, 1, 1, 1, 1};
+    int error = init_deck(&load->missing, missing, 2, seed, 1);
+    error = error != 0 ? error : init_deck(&load->append, append, 2, seed, 2);
+    error = error != 0 ? error : init_size_deck(&load->read_sizes, &w->read_requests, seed, 3);
+    error = error != 0 ? error : init_size_deck(&load->write_sizes, &w->write_requests, seed, 4);
+    error = error != 0 ? error : init_deck(&load->fragments, even, 7, seed, 5);
+    return error != 0 ? error : init_deck(&load->read_fragments, even, 7, seed, 6);
+}
+
+static void fini_decks(struct load *load)
+{
+    deck_fini(&load->missing.deck);
+    deck_fini(&load->append.deck);
+    deck_fini(&load->read_sizes.deck);
+    deck_fini(&load->write_sizes.deck);
+    deck_fini(&load->fragments.deck);
+    deck_fini(&load->read_fragments.deck);
 }
 
 static uint32_t calls_per_request(const struct workload *w)
@@ -274,10 +292,13 @@ int load_create(struct load **out, const struct load_options *options)
     rng_seed(&load->rng, options->seed, 0x6c6f6164);
     load->generation = (uint64_t)wall_now().ns;
     op_mix_init(&load->mix, w, options->seed);
-    init_decks(load);
     op_record_begin(&load->record, options->shared, options->intervals, w, run_start, load->end);
 
-    int error = init_requests(load);
+    int error = init_decks(load);
+    if (error != 0) {
+        goto out;
+    }
+    error = init_requests(load);
     if (error != 0) {
         goto out;
     }
@@ -338,6 +359,7 @@ void load_destroy(struct load *load)
     pacer_fini(&load->pacer);
     working_set_fini(&load->working_set);
     data_pattern_fini(&load->pattern);
+    fini_decks(load);
     free(load);
 }
 

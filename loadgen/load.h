@@ -44,6 +44,17 @@ struct load_options {
     void *arg;
 };
 
+/* A deck with random numbers of its own: its sequence does not depend on what else is drawn meanwhile. */
+struct load_deck {
+    struct deck deck;
+    struct rng rng;
+};
+
+static inline uint32_t load_draw(struct load_deck *d)
+{
+    return deck_next(&d->deck, &d->rng);
+}
+
 struct load {
     struct load_options options;
     struct pacer pacer;
@@ -53,7 +64,7 @@ struct load {
     struct data_pattern pattern;
     struct op_record record;
     struct rng rng;
-    struct deck missing, append, read_sizes, write_sizes, fragments, read_fragments;
+    struct load_deck missing, append, read_sizes, write_sizes, fragments, read_fragments;
     struct request *requests;
     uint32_t n_requests, n_active; /* n_active: not idle */
     uint32_t n_pausing;            /* of them: waiting or cooling */

@@ -1,6 +1,8 @@
 /* op_mix.c - see op_mix.h. */
 #include "op_mix.h"
 
+#include "deck.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +91,7 @@ static void refill(struct op_mix *mix)
                 mix->cards[mix->n_left++] = (uint8_t)i;
         }
     }
-    rng_shuffle(&mix->rng, mix->cards, mix->n_left, sizeof mix->cards[0]);
+    deck_spread(&mix->rng, mix->cards, mix->n_left);
 }
 
 enum nfs_op op_mix_next(struct op_mix *mix, struct op_charge *charge)

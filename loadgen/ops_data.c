@@ -34,13 +34,13 @@ static void end_data(struct request *request)
 
 /* Bytes of a request by a size table: bytes, whole blocks, and perhaps a fragment. Where the table counts in blocks a
  * READ is one block at least (sfs-facts section 4); one that is given in bytes is as long as it says. */
-static uint64_t draw_bytes(const struct size_table *table, struct deck *sizes, struct deck *fragments,
+static uint64_t draw_bytes(const struct size_table *table, struct load_deck *sizes, struct load_deck *fragments,
                            uint32_t block_bytes, bool is_read)
 {
-    uint32_t i = deck_next(sizes);
+    uint32_t i = load_draw(sizes);
     uint64_t bytes = table->steps[i].bytes + (uint64_t)table->steps[i].blocks * block_bytes;
     if (table->steps[i].has_fragment) {
-        bytes += (deck_next(fragments) + 1) * KIB;
+        bytes += (load_draw(fragments) + 1) * KIB;
     }
     bool is_short_read = is_read && table->steps[i].bytes == 0 && bytes < block_bytes;
     return bytes == 0 || is_short_read ? block_bytes : bytes;
@@ -199,7 +199,7 @@ static void draw_write(struct load *load)
     const struct load_options *o = &load->options;
     load->write_bytes =
         draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes, false);
-    load->is_append = deck_next(&load->append) == 0;
+    load->is_append = load_draw(&load->append) == 0;
     load->has_write = true;
 }
 

@@ -20,7 +20,7 @@
 #define NFSCURVE_LOADGEN_PACER_H
 
 #include "clock.h"
-#include "deck.h"
+#include "strata.h"
 #include "workload.h"
 
 #include <stdbool.h>
