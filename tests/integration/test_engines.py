@@ -201,6 +201,23 @@ def test_both_engines_say_the_same(probe, target):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_every_procedure_over_ipv6(probe, start, bin, engine):
+    ready = start([bin / "nfscurve-target", "--listen", "::1", "--port", "0", "--ready-file", "@READY@"]).ready()
+    out = run(probe, engine, ready["port"], "ops", options=["-s", "::1", "-x", ready["export"]]).stdout
+    assert len(re.findall(r"^\w+ ok 0 ", out, re.M)) >= 25, out
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_ganesha_found_by_its_portmapper(probe, ganesha, start, engine):
+    server = ganesha()
+    program = start([probe, "-e", engine, "-s", server.address, "-x", server.export, "ops"], inside=server)
+    assert program.wait(30) == 0, program.err
+    lines = [line.split() for line in program.out.splitlines() if not line.startswith("file ")]
+    assert all(line[1] == "ok" for line in lines), program.out
+    assert [(line[0], line[2]) for line in lines if line[2] != "0"] == [("lookup", "2"), ("getattr", "70")], program.out
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_several_connections_from_a_source_address(probe, target, engine):
     t = target()
     out = run(probe, engine, t.port, "storm", 1000, 16, options=["-x", t.export, "-c", 4, "-a", "127.0.0.9"]).stdout

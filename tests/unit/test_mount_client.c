@@ -1,6 +1,5 @@
-/* Replies of MOUNT and of the portmapper. */
+/* Replies of MOUNT. */
 #include "mount_client.h"
-#include "portmap_client.h"
 #include "xdr_cursor.h"
 
 #include <criterion/criterion.h>
@@ -62,24 +61,4 @@ Test(mount_client, handle_of_65_bytes_is_refused)
 {
     struct nfs3_fh root;
     cr_assert_eq(mount_decode_mnt(out, mnt_reply(0, 65, 1, 1), &root), -EPROTO);
-}
-
-static uint16_t port(const char *uaddr)
-{
-    return portmap_port_of_uaddr(uaddr, strlen(uaddr));
-}
-
-Test(portmap_client, port_of_a_universal_address)
-{
-    cr_assert_eq(port("10.0.0.1.8.1"), 2049);
-    cr_assert_eq(port("::1.78.80"), 78 * 256 + 80);
-    cr_assert_eq(port("0.0.0.0.255.255"), 65535);
-}
-
-Test(portmap_client, what_is_no_universal_address_has_no_port)
-{
-    static const char *const bad[] = {
-        "", "2049", "1.2", "10.0.0.1.256.1", "10.0.0.1.8.", "10.0.0.1..1", "a.b.c.d.e.f", "10.0.0.1.8.1x"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        cr_assert_eq(port(bad[i]), 0, "%s", bad[i]);
 }
