@@ -81,8 +81,8 @@ const char *chart_number(double v, int digits, char out[static 48])
 void chart_style(FILE *out)
 {
     fputs(".nc-svg{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
-          "Sans',sans-serif;font-size:12px;background:transparent}"
-          ".nc-text{fill:#3d4654}.nc-title{fill:#1b2330;font-size:13px;font-weight:600}.nc-heading{fill:#1b2330;font-"
+          "Sans',sans-serif;font-size:13px;background:transparent}"
+          ".nc-text{fill:#3d4654}.nc-title{fill:#1b2330;font-size:14px;font-weight:600}.nc-heading{fill:#1b2330;font-"
           "size:19px;font-weight:700}.nc-sub{font-size:14px}.nc-foot{font-size:9.5px}.nc-strong{fill:#1b2330;font-"
           "weight:600}"
           ".nc-grid{stroke:#e3e7ed;stroke-width:1}.nc-axis{stroke:#8b95a5;stroke-width:1.2}.nc-back{fill:#ffffff}"
@@ -132,9 +132,12 @@ void chart_begin(struct chart *c, const char *title, bool is_alone)
         fprintf(c->out, "<rect class=\"nc-back\" x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\"/>\n", c->width,
                 c->height);
     }
-    fprintf(c->out,
-            "<clipPath id=\"nc-clip-%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
-            c->id, c->left - 8, c->top - 8, c->width - c->left - c->right + 16, c->height - c->top - c->bottom + 16);
+    /* lines and marks may stand out of the plot by their width, areas may not */
+    for (int margin = 0; margin <= 8; margin += 8)
+        fprintf(c->out,
+                "<clipPath id=\"nc-%s-%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
+                margin ? "clip" : "plot", c->id, c->left - margin, c->top - margin,
+                c->width - c->left - c->right + 2 * margin, c->height - c->top - c->bottom + 2 * margin);
 }
 
 void chart_axes(struct chart *c, const char *x_title, const char *y_title)
@@ -203,7 +206,7 @@ void chart_band(struct chart *c, const struct chart_xy *low, const struct chart_
     bool is_first = true;
     if (n < 2)
         return;
-    fprintf(c->out, "<path clip-path=\"url(#nc-clip-%u)\" class=\"%s\" d=\"", c->id, classes);
+    fprintf(c->out, "<path clip-path=\"url(#nc-plot-%u)\" class=\"%s\" d=\"", c->id, classes);
     for (size_t i = 0; i < n; i++) {
         if (!is_drawable(c, high[i].x, high[i].y) || !is_drawable(c, low[i].x, low[i].y))
             continue;
@@ -310,7 +313,7 @@ static double text_width(const char *text)
     double n = 0;
     for (; *text; text++)
         n += (*text & 0xc0) != 0x80;
-    return fmin(n, ESCAPE_SHORT_BYTES) * 6.9;
+    return fmin(n, ESCAPE_SHORT_BYTES) * 7.3;
 }
 
 void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n)
@@ -322,7 +325,7 @@ void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n)
             x = c->left;
             y += 18;
         }
-        if (entries[i].is_area)
+        if (entries[i].swatch == CHART_SWATCH_AREA)
             fprintf(c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"10\"/>", entries[i].classes,
                     x, y - 9);
         else

@@ -60,10 +60,12 @@ void chart_label(struct chart *c, double x, double y, const char *text, const ch
 void chart_heading(struct chart *c, const char *title, const char *subtitle);
 void chart_foot(struct chart *c, const char *first, const char *second);
 
+enum chart_swatch { CHART_SWATCH_LINE, CHART_SWATCH_AREA, CHART_SWATCH_INVALID };
+
 struct chart_legend {
     const char *label;   /* escaped here */
     const char *classes; /* of its swatch: "nc-s0", "nc-band-90", ... */
-    bool is_area;
+    enum chart_swatch swatch;
 };
 /* A row above the plot, wrapping. */
 void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n);

@@ -8,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR_DF  4.0 /* weight of the scatter at all loads against that at one */
-#define SAME_LOAD 0.005
+/* Weight, in degrees of freedom, of the scatter at all loads: against that at one load, and (when points scatter
+ * independently, a mean over n loads scatters n times less) against that of the mean over them. The first could be
+ * large but for loads that scatter more than others, near the knee; the second is kept small, so that repeats whose
+ * points all move together rarely cry wolf. */
+#define PRIOR_DF      12.0
+#define MEAN_PRIOR_DF 2.0
+#define SAME_LOAD     0.005
 
 /* Called for every repeat: its value of the figure (NAN: none), and the relative sd within its run (NAN: unknown). */
 typedef double (*value_fn)(const struct result *r, double load, double *within);
@@ -107,7 +112,7 @@ static struct compare_figure figure_of(const struct compare_group *g, value_fn v
 /* a against the base: `level` is this test's share of the false alarms; prior (may be NAN) is the pooled variance of
  * the logarithm. */
 static struct compare_difference difference(const struct compare_figure *base, const struct compare_figure *a,
-                                            double prior, double level)
+                                            double prior, double prior_df, double level)
 {
     struct compare_difference d = {.percent = NAN, .half_width_percent = NAN};
     if (!(base->mean > 0) || !(a->mean > 0))
@@ -121,8 +126,8 @@ static struct compare_difference difference(const struct compare_figure *base, c
     if (base->noise != COMPARE_NOISE_REPEATS || a->noise != COMPARE_NOISE_REPEATS)
         variance = base->log_var / (double)base->n + a->log_var / (double)a->n;
     else if (isfinite(prior)) {
-        pooled = (df * pooled + PRIOR_DF * prior) / (df + PRIOR_DF);
-        df += PRIOR_DF;
+        pooled = (df * pooled + prior_df * prior) / (df + prior_df);
+        df += prior_df;
         variance = pooled * (1 / (double)base->n + 1 / (double)a->n);
     }
     double error = sqrt(variance), log_ratio = log(a->mean / base->mean);
@@ -261,15 +266,15 @@ static void compare_pair(const struct compare_group *groups, struct comparison *
     /* a quarter each: peak, overall response time, mean over the loads, and all single loads together */
     double level = COMPARE_FALSE_ALARM / 4, single = level / (double)(c->n_rows ? 2 * c->n_rows : 1);
     struct compare_figure base = mean_figure(&groups[0], response, c), mine = mean_figure(&groups[g], response, c);
-    c->peak_d[g] = difference(&c->peak[0], &c->peak[g], NAN, level);
-    c->ort_d[g] = difference(&c->ort[0], &c->ort[g], NAN, level);
-    c->mean_d[g] = difference(&base, &mine, NAN, level);
-    bool is_different = c->peak_d[g].exceeds_noise || c->ort_d[g].exceeds_noise || c->mean_d[g].exceeds_noise;
     double prior = pooled_variance(c, g, true), achieved_prior = pooled_variance(c, g, false);
+    c->peak_d[g] = difference(&c->peak[0], &c->peak[g], NAN, 0, level);
+    c->ort_d[g] = difference(&c->ort[0], &c->ort[g], NAN, 0, level);
+    c->mean_d[g] = difference(&base, &mine, prior / (double)(c->n_rows ? c->n_rows : 1), MEAN_PRIOR_DF, level);
+    bool is_different = c->peak_d[g].exceeds_noise || c->ort_d[g].exceeds_noise || c->mean_d[g].exceeds_noise;
     for (size_t k = 0; k < c->n_rows; k++) {
         struct compare_row *row = &c->rows[k];
-        row->response_d[g] = difference(&row->response[0], &row->response[g], prior, single);
-        row->achieved_d[g] = difference(&row->achieved[0], &row->achieved[g], achieved_prior, single);
+        row->response_d[g] = difference(&row->response[0], &row->response[g], prior, PRIOR_DF, single);
+        row->achieved_d[g] = difference(&row->achieved[0], &row->achieved[g], achieved_prior, PRIOR_DF, single);
         is_different = is_different || row->response_d[g].exceeds_noise || row->achieved_d[g].exceeds_noise;
     }
     c->is_different[g] = is_different;

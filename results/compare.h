@@ -5,10 +5,11 @@
  *
  * Figures are compared as ratios (logarithms). With repeats, the noise of a figure is the scatter of its repeats; for
  * figures at single loads, where two or three repeats know little of their own scatter, the scatter at all loads lends
- * weight to each (moderated t-test, PRIOR_DF degrees of freedom). Without repeats, the noise is the half-width within
- * the run, which is less than that between runs, and is labelled so. Without either it is unknown, and nothing is said
- * to differ. The levels are shared out (Bonferroni) so that all the tests of one pair together cry wolf in
- * COMPARE_FALSE_ALARM of comparisons of the same thing.
+ * weight to each (moderated t-test, PRIOR_DF degrees of freedom); the mean over all loads is held against the scatter
+ * of whole repeats. Without repeats, the noise is the half-width within the run, which is less than that between runs,
+ * and is labelled so. Without either it is unknown, and nothing is said to differ. The levels are shared out
+ * (Bonferroni) so that all the tests of one pair together cry wolf in COMPARE_FALSE_ALARM of comparisons of the same
+ * thing.
  */
 #ifndef NFSCURVE_RESULTS_COMPARE_H
 #define NFSCURVE_RESULTS_COMPARE_H

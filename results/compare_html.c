@@ -78,7 +78,7 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
     for (size_t g = 0; entries && labels && classes && g < cmp->n_groups; g++) {
         label_of(cmp, g, labels[g], sizeof labels[g]);
         snprintf(classes[g], sizeof classes[g], "nc-s%zu", g % 8);
-        entries[g] = (struct chart_legend){labels[g], classes[g], false};
+        entries[g] = (struct chart_legend){labels[g], classes[g], CHART_SWATCH_LINE};
     }
     if (entries && labels && classes)
         chart_legend(&c, entries, cmp->n_groups);

@@ -11,7 +11,7 @@
 static void td_ms(FILE *out, double v)
 {
     char number[48];
-    fprintf(out, "<td>%s</td>", report_ms(v, number));
+    fprintf(out, "<td>%s</td>", report_ms_column(v, 3, number));
 }
 
 static void td_number(FILE *out, double v, int digits)

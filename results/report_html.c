@@ -120,48 +120,52 @@ static void td(FILE *out, const char *text)
     fprintf(out, "<td>%s</td>", text);
 }
 
-static void performance(const struct result *r, FILE *out)
+#define STACKED_POINTS 20 /* with more points the table is longer than the picture beside it */
+
+static void performance_table(const struct result *r, FILE *out)
 {
     char a[48], b[48];
-    bool has_requests = false, has_ci = false, has_tails = report_has_percentiles(r), has_state = false;
+    int decimals = report_decimals(r);
+    bool has_requests = false, has_state = false;
     for (size_t i = 0; i < r->n_points; i++) {
         has_requests = has_requests || !isnan(r->points[i].requested_ops_per_s);
-        has_ci = has_ci || !isnan(r->points[i].response_ci95_ms);
         has_state = has_state || !r->points[i].is_valid || r->points[i].is_saturated;
     }
-    fputs("<section id=\"performance\">\n<h2>Performance</h2>\n", out);
-    cards(r, out);
     fprintf(out,
-            "<div class=\"split\">\n<div class=\"table-wrap\"><table class=\"figures\" "
+            "<div class=\"table-wrap\"><table class=\"figures\" "
             "id=\"performance-table\">\n<thead><tr>%s<th>Throughput<br><small>ops/s</small></th>"
-            "<th>Response<br><small>ms</small></th>%s%s%s</tr></thead>\n<tbody>\n",
-            has_requests ? "<th>Requested<br><small>ops/s</small></th>" : "",
-            has_ci ? "<th>\xc2\xb1 95 %<br><small>ms</small></th>" : "",
-            has_tails ? "<th>p99<br><small>ms</small></th>" : "", has_state ? "<th>State</th>" : "");
+            "<th>Response<br><small>ms</small></th>%s</tr></thead>\n<tbody>\n",
+            has_requests ? "<th>Requested<br><small>ops/s</small></th>" : "", has_state ? "<th>State</th>" : "");
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         fprintf(out, "<tr%s>", p->is_valid ? "" : " class=\"invalid\"");
         if (has_requests)
             td(out, report_ops(p->requested_ops_per_s, a));
         td(out, report_ops(p->achieved_ops_per_s, a));
-        td(out, report_ms(p->response_ms, b));
-        if (has_ci)
-            td(out, report_ms(p->response_ci95_ms, a));
-        if (has_tails)
-            td(out, report_ms(point_headline(p)->p99_ms, a));
+        td(out, report_ms_column(p->response_ms, decimals, b));
         if (has_state)
             td(out, report_point_state(p));
         fputs("</tr>\n", out);
     }
     if (r->n_points == 0)
-        fputs("<tr><td colspan=\"6\">no point was measured</td></tr>\n", out);
-    fputs("</tbody></table></div>\n<figure id=\"curve\">\n", out);
+        fputs("<tr><td colspan=\"4\">no point was measured</td></tr>\n", out);
+    fputs("</tbody></table></div>\n", out);
+}
+
+static void performance(const struct result *r, FILE *out)
+{
+    fputs("<section id=\"performance\">\n<h2>Performance</h2>\n", out);
+    cards(r, out);
+    fprintf(out, "<div class=\"%s\">\n", r->n_points > STACKED_POINTS ? "stack" : "split");
+    performance_table(r, out);
+    fputs("<figure id=\"curve\">\n", out);
     report_draw_curve(r, out, false, 1);
     fprintf(out,
             "<figcaption>Mean %s of all operations against achieved throughput. Overall response time is the area "
             "under the curve from an added point "
-            "(0, 0), divided by the peak.</figcaption>\n</figure>\n</div>\n",
-            report_response_label(r));
+            "(0, 0), divided by the peak.%s</figcaption>\n</figure>\n</div>\n",
+            report_response_label(r),
+            report_has_percentiles(r) ? " Bands show percentiles, cut where they would flatten the curve." : "");
     html_list(out, "notes", r->curve_notes);
     html_list(out, "notes", r->notes);
     if (r->source) {

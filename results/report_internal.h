@@ -44,9 +44,11 @@ int png_from_svg(const char *svg, size_t n, double scale, FILE *out);
 void report_metric_name(const struct result *r, char *out, size_t cap);
 /* As measured and as published: whole ops/s and two decimals; a dash for NAN. */
 const char *report_ops(double v, char out[static 48]);
-const char *report_limit(double v, char out[static 48]); /* a ceiling: "20" */
-const char *report_ms(double v, char out[static 48]);    /* enough digits for the size of the value */
-const char *report_ort(double v, char out[static 48]);   /* two decimals */
+const char *report_limit(double v, char out[static 48]);                   /* a ceiling: "20" */
+const char *report_ms(double v, char out[static 48]);                      /* enough digits for the size of the value */
+int report_decimals(const struct result *r);                               /* of response times in its tables */
+const char *report_ms_column(double v, int decimals, char out[static 48]); /* in a table: all with as many decimals */
+const char *report_ort(double v, char out[static 48]);                     /* two decimals */
 const char *report_bytes(double v, char out[static 48]); /* "1216.2 GB": powers of ten, as the published pages */
 /* "from sent" or "from due" with what it means, or "as published". */
 const char *report_response_label(const struct result *r);

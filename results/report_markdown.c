@@ -13,6 +13,7 @@ int report_markdown(const struct result *r, FILE *out)
 {
     char metric[96], a[48], b[48], c[48], d[48];
     bool has_tails = report_has_percentiles(r);
+    int decimals = report_decimals(r);
     report_metric_name(r, metric, sizeof metric);
     fputs("**", out);
     escape_markdown(out, metric);
@@ -31,9 +32,9 @@ int report_markdown(const struct result *r, FILE *out)
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         fprintf(out, "| %s | %s | %s |", report_ops(p->requested_ops_per_s, a), report_ops(p->achieved_ops_per_s, b),
-                report_ms(p->response_ms, c));
+                report_ms_column(p->response_ms, decimals, c));
         if (has_tails)
-            fprintf(out, " %s |", report_ms(point_headline(p)->p99_ms, d));
+            fprintf(out, " %s |", report_ms_column(point_headline(p)->p99_ms, 3, d));
         fprintf(out, " %s%s |\n", report_point_state(p), r->is_standard ? "" : ", non-standard");
     }
     if (json_array_size(r->invalid_reasons) + json_array_size(r->nonstandard_reasons) +

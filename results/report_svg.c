@@ -19,8 +19,8 @@ static double response_range(const struct result *r)
         mean = larger(mean, r->points[i].response_ms);
         tail = larger(tail, point_headline(&r->points[i])->p99_ms);
     }
-    double range = larger(mean, fmin(tail, 3 * mean)) * 1.05;
-    if (r->ceiling_ms > 0 && r->ceiling_ms < 2.2 * range)
+    double range = larger(mean, fmin(tail, 2 * mean)) * 1.05;
+    if (r->ceiling_ms > 0 && r->ceiling_ms < 1.75 * mean)
         range = larger(range, r->ceiling_ms * 1.05);
     return range;
 }
@@ -109,18 +109,18 @@ static void draw_legend(struct chart *c, const struct result *r, bool has_invali
 {
     char mean[64], ceiling[96], number[48];
     snprintf(mean, sizeof mean, "mean %s", report_response_label(r));
-    struct chart_legend entries[5] = {{mean, "nc-s0", false}};
+    struct chart_legend entries[5] = {{mean, "nc-s0", CHART_SWATCH_LINE}};
     size_t n = 1;
     if (report_has_percentiles(r)) {
-        entries[n++] = (struct chart_legend){"p50 to p90", "nc-band-50", true};
-        entries[n++] = (struct chart_legend){"p90 to p99", "nc-band-90", true};
+        entries[n++] = (struct chart_legend){"p50 to p90", "nc-band-50", CHART_SWATCH_AREA};
+        entries[n++] = (struct chart_legend){"p90 to p99", "nc-band-90", CHART_SWATCH_AREA};
     }
     if (has_invalid)
-        entries[n++] = (struct chart_legend){"invalid point", "nc-ceiling", false};
+        entries[n++] = (struct chart_legend){"invalid point", "", CHART_SWATCH_INVALID};
     if (r->ceiling_ms > c->y_max) {
         snprintf(ceiling, sizeof ceiling, "ceiling of a reportable point, %s ms: above this picture",
                  report_limit(r->ceiling_ms, number));
-        entries[n++] = (struct chart_legend){ceiling, "nc-ceiling", false};
+        entries[n++] = (struct chart_legend){ceiling, "nc-ceiling", CHART_SWATCH_LINE};
     }
     chart_legend(c, entries, n);
 }
@@ -137,7 +137,7 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
 {
     char metric[96], title[256], label[128], number[48], ort[48];
     struct chart c = {
-        .out = out, .width = 860, .height = 470, .left = 68, .right = 26, .top = 44, .bottom = 56, .id = id};
+        .out = out, .width = 800, .height = 492, .left = 72, .right = 30, .top = 60, .bottom = 60, .id = id};
     struct curve_point *points = result_curve_points(r);
     struct curve curve;
     double x_max = 0;
@@ -228,8 +228,8 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
     }
     if (is_throughput) {
         chart_legend(&c,
-                     (struct chart_legend[]){{"throughput", "nc-s0", false},
-                                             {"failed RPCs in that second", "nc-ceiling", false}},
+                     (struct chart_legend[]){{"throughput", "nc-s0", CHART_SWATCH_LINE},
+                                             {"failed RPCs in that second", "", CHART_SWATCH_INVALID}},
                      2);
         for (size_t i = 0; i < n; i++)
             if (s[i].errors > 0) {
@@ -238,7 +238,10 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
                 chart_mark(&c, s[i].x, s[i].ops, CHART_MARK_INVALID, 0, tooltip);
             }
     } else {
-        chart_legend(&c, (struct chart_legend[]){{"mean", "nc-s0", false}, {"p99 of the second", "nc-s1", false}}, 2);
+        chart_legend(&c,
+                     (struct chart_legend[]){{"mean", "nc-s0", CHART_SWATCH_LINE},
+                                             {"p99 of the second", "nc-s1", CHART_SWATCH_LINE}},
+                     2);
         chart_line(&c, b, n, 1, "nc-thin");
     }
     chart_line(&c, a, n, 0, "nc-thin");

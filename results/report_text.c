@@ -137,6 +137,7 @@ static void print_headline(const struct result *r, FILE *out, const char *bold, 
 static void print_points(const struct result *r, FILE *out, const char *bad, const char *plain)
 {
     bool has_tails = report_has_percentiles(r);
+    int decimals = report_decimals(r);
     char a[48], b[48], c[48], d[48], e[48], f[48];
     fprintf(out, "\n%5s %12s %12s %10s %8s", "point", "requested", "achieved", "response", "+/- 95%");
     if (has_tails)
@@ -149,15 +150,16 @@ static void print_points(const struct result *r, FILE *out, const char *bad, con
         const struct point_result *p = &r->points[i];
         fprintf(out, "%5zu %12s %12s %10s %8s", i + 1,
                 isnan(p->requested_ops_per_s) ? "-" : report_ops(p->requested_ops_per_s, a),
-                report_ops(p->achieved_ops_per_s, b), isnan(p->response_ms) ? "-" : report_ms(p->response_ms, c),
-                isnan(p->response_ci95_ms) ? "-" : report_ms(p->response_ci95_ms, d));
+                report_ops(p->achieved_ops_per_s, b),
+                isnan(p->response_ms) ? "-" : report_ms_column(p->response_ms, decimals, c),
+                isnan(p->response_ci95_ms) ? "-" : report_ms_column(p->response_ci95_ms, 3, d));
         if (has_tails) {
             const struct response_figures *h = point_headline(p);
             char failed[24] = "-";
             if (p->n_failed != RESULT_UNKNOWN)
                 snprintf(failed, sizeof failed, "%llu", (unsigned long long)p->n_failed);
-            fprintf(out, " %9s %9s %8s", isnan(h->p50_ms) ? "-" : report_ms(h->p50_ms, e),
-                    isnan(h->p99_ms) ? "-" : report_ms(h->p99_ms, f), failed);
+            fprintf(out, " %9s %9s %8s", isnan(h->p50_ms) ? "-" : report_ms_column(h->p50_ms, 3, e),
+                    isnan(h->p99_ms) ? "-" : report_ms_column(h->p99_ms, 3, f), failed);
         }
         fprintf(out, "  %s%s%s%s\n", p->is_valid ? "" : bad, report_point_state(p), p->is_valid ? "" : plain,
                 r->is_standard ? "" : ", non-standard");

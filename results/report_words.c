@@ -41,6 +41,26 @@ const char *report_ms(double v, char out[static 48])
     return out;
 }
 
+/* One decimal when every response time has no more (published curves), else three: whole microseconds. */
+int report_decimals(const struct result *r)
+{
+    for (size_t i = 0; i < r->n_points; i++) {
+        double tenths = r->points[i].response_ms * 10;
+        if (isfinite(tenths) && fabs(tenths - round(tenths)) > 1e-9 * fabs(tenths))
+            return 3;
+    }
+    return 1;
+}
+
+const char *report_ms_column(double v, int decimals, char out[static 48])
+{
+    if (isfinite(v))
+        snprintf(out, 48, "%.*f", decimals, v);
+    else
+        memcpy(out, "\xe2\x80\x93", 4);
+    return out;
+}
+
 const char *report_ort(double v, char out[static 48])
 {
     if (isfinite(v))

@@ -121,7 +121,7 @@ static void judge(struct result *r)
         if (p->is_valid)
             continue;
         const char *first = json_string_value(json_array_get(p->invalid_reasons, 0));
-        append(r->invalid_reasons, "point %llu (%.0f ops/s): %.600s%s", (unsigned long long)p->index,
+        append(r->invalid_reasons, "point %zu (%.0f ops/s): %.600s%s", i + 1,
                isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s,
                first ? first : "invalid", n > 1 ? ", and more" : "");
     }
