@@ -314,6 +314,7 @@ int load_create(struct load **out, const struct load_options *options)
                                    .arrivals = w->arrivals,
                                    .ops_per_s = options->ops_per_s,
                                    .ops_per_request = 1 / workload_requests_per_op(w),
+                                   .is_physical = w->counting == COUNTING_PHYSICAL,
                                    .n_slots = load->n_requests,
                                    .seed = options->seed,
                                    .start = options->start};

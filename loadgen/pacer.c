@@ -7,11 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_NS      1e9  /* a lag is made up over this time ... */
-#define MAX_SPEED_UP   0.05 /* ... but by no more than this share of a period each cycle */
-#define MAX_SLOW_DOWN  0.25
-#define MAX_LAG_NS     0.25e9 /* what was lost beyond this is forgotten */
-#define OVERHEAD_SHARE (1.0 / 16)
+#define SETTLE_NS       1e9  /* a lag is made up over this time ... */
+#define MAX_SPEED_UP    0.05 /* ... but by no more than this share of a period each cycle */
+#define MAX_SLOW_DOWN   0.25
+#define MAX_LAG_NS      0.25e9 /* what was lost beyond this is forgotten */
+#define OVERHEAD_SHARE  (1.0 / 16)
+#define OPEN_SETTLE_NS  2e9
+#define OPEN_CORRECTION 0.05
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 /* Mean time between requests, of one stream or of the schedule. */
 static double period_ns(const struct pacer *p)
@@ -22,9 +29,13 @@ static double period_ns(const struct pacer *p)
 
 static double gap_ns(struct pacer *p)
 {
-    if (p->options.arrivals == ARRIVALS_CONSTANT)
-        return period_ns(p);
-    return period_ns(p) * -log1p(-strata_next(&p->strata));
+    double mean = period_ns(p);
+    if (p->options.is_physical) {
+        double ahead = p->line_ns - (double)mono_since_ns(p->next_due, p->options.start);
+        mean *= 1 + clamp(ahead / OPEN_SETTLE_NS, -OPEN_CORRECTION, OPEN_CORRECTION);
+        p->line_ns += period_ns(p);
+    }
+    return p->options.arrivals == ARRIVALS_CONSTANT ? mean : mean * -log1p(-strata_next(&p->strata));
 }
 
 int pacer_init(struct pacer *pacer, const struct pacer_options *options)
@@ -57,9 +68,12 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
     for (uint32_t i = 0; i < options->n_slots; i++)
         pacer->free_slots[i] = options->n_slots - 1 - i;
     pacer->n_free = options->n_slots;
-    pacer->next_due = mono_plus_ns(options->start, (int64_t)(rng_unit(&pacer->rng) * period));
-    if (options->kind == PACING_OPEN && options->arrivals == ARRIVALS_POISSON)
-        pacer->next_due = mono_plus_ns(options->start, (int64_t)gap_ns(pacer));
+    /* Exponential gaps have no memory: the first one is a phase by itself. */
+    bool is_poisson = options->kind == PACING_OPEN && options->arrivals == ARRIVALS_POISSON;
+    pacer->next_due = options->start;
+    double first = is_poisson ? gap_ns(pacer) : rng_unit(&pacer->rng) * period;
+    pacer->line_ns = first;
+    pacer->next_due = mono_plus_ns(options->start, (int64_t)first);
     return 0;
 }
 
@@ -133,15 +147,14 @@ static double think_factor(struct pacer *p, struct pacer_stream *s)
     return u;
 }
 
-static double clamp(double x, double low, double high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
 static void release_stream(struct pacer *p, struct pacer_stream *s, mono_t now, double n_ops)
 {
     double period = period_ns(p), at = (double)mono_since_ns(now, p->options.start);
     double busy = (double)mono_since_ns(now, s->due);
+    /* One stall must not pass for a slow server: it would switch thinking off for the next dozens of requests. */
+    double most = 2 * (period > s->overhead_ns ? period : s->overhead_ns);
+    if (busy > most)
+        busy = most;
     s->overhead_ns = s->overhead_ns > 0 ? s->overhead_ns + OVERHEAD_SHARE * (busy - s->overhead_ns) : busy;
     s->line_ns += 1e9 * p->options.n_slots * n_ops / p->options.ops_per_s;
 
@@ -180,6 +193,8 @@ void pacer_release(struct pacer *pacer, uint32_t slot, mono_t now, double n_ops)
         return;
     }
     assert(pacer->n_free < pacer->options.n_slots);
+    /* The schedule moved by the mean of a request when this one was taken; it turned out to be n_ops. */
+    pacer->line_ns += 1e9 * (n_ops - pacer->ops_per_request) / pacer->options.ops_per_s;
     if (pacer->n_free == 0)
         pacer->has_slot_since = now;
     pacer->free_slots[pacer->n_free++] = slot;

@@ -34,6 +34,7 @@ struct pacer_options {
     enum arrivals_kind arrivals;
     double ops_per_s;       /* as the workload counts; > 0 */
     double ops_per_request; /* by the request tables */
+    bool is_physical;       /* a request is several ops, how many is known when it ends */
     uint32_t n_slots;       /* sfs: streams */
     uint64_t seed;
     mono_t start;
@@ -65,6 +66,7 @@ struct pacer {
     uint32_t *free_slots;         /* open, max: a stack */
     uint32_t n_free;
     mono_t next_due;       /* open */
+    double line_ns;        /* open: where next_due would stand by the ops of all requests so far, relative to start */
     mono_t has_slot_since; /* open, while n_free > 0 */
     uint64_t n_taken, n_waited_for_slot, n_waited_for_us;
 };
