@@ -20,8 +20,16 @@ int fileset_init(struct fileset *fs, const struct workload *workload, const stru
     memset(fs, 0, sizeof *fs);
     fs->workload = workload;
     fs->layout = *layout;
-    if (layout->n_working_set == 0 || layout->n_working_set > UINT32_MAX || layout->n_directories == 0 ||
-        layout->n_directories > UINT32_MAX || layout->n_symlinks > UINT32_MAX || layout->n_non_io_files > UINT32_MAX ||
+    if (layout->n_working_set == 0) {
+        snprintf(
+            message, message_bytes,
+            "process %u has %llu files and none of them in the working set: raise fileset_mb_per_op or the load, or "
+            "lower processes_per_loadgen",
+            layout->process, (unsigned long long)layout->n_files);
+        return -EINVAL;
+    }
+    if (layout->n_working_set > UINT32_MAX || layout->n_directories == 0 || layout->n_directories > UINT32_MAX ||
+        layout->n_symlinks > UINT32_MAX || layout->n_non_io_files > UINT32_MAX ||
         layout->n_files < layout->n_working_set || layout->n_access_groups == 0) {
         snprintf(message, message_bytes,
                  "a layout of %llu files in %llu directories with %llu in the working set and %u access groups is "

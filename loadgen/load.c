@@ -210,44 +210,29 @@ static void pump(struct load *load)
     arm(load);
 }
 
-static int init_deck(struct load_deck *d, const double *weights, uint32_t n, uint64_t seed, uint64_t stream)
+static int init_size_deck(struct deck *deck, const struct size_table *table)
 {
-    rng_seed(&d->rng, seed, stream);
-    return deck_init(&d->deck, weights, n, DECK_SIZE);
-}
-
-static int init_size_deck(struct load_deck *d, const struct size_table *table, uint64_t seed, uint64_t stream)
-{
-    double weights[WORKLOAD_MAX_STEPS];
+    double weights[WORKLOAD_MAX_STEPS] = {1};
     for (uint32_t i = 0; i < table->n; i++) {
         weights[i] = table->steps[i].percent;
     }
-    return init_deck(d, weights, table->n, seed, stream);
+    return deck_init(deck, weights, table->n > 0 ? table->n : 1, DECK_SIZE);
 }
 
 static int init_decks(struct load *load)
 {
     const struct workload *w = load->options.workload;
-    uint64_t seed = load->options.seed;
-    const double missing[] = {w->lookup_missing_percent, 100 - w->lookup_missing_percent};
-    const double append[] = {w->append_percent, 100 - w->append_percent};
-    const double even[] = {1, 1, 1, 1, 1, 1, 1};
-    int error = init_deck(&load->missing, missing, 2, seed, 1);
-    error = error != 0 ? error : init_deck(&load->append, append, 2, seed, 2);
-    error = error != 0 ? error : init_size_deck(&load->read_sizes, &w->read_requests, seed, 3);
-    error = error != 0 ? error : init_size_deck(&load->write_sizes, &w->write_requests, seed, 4);
-    error = error != 0 ? error : init_deck(&load->fragments, even, 7, seed, 5);
-    return error != 0 ? error : init_deck(&load->read_fragments, even, 7, seed, 6);
-}
-
-static void fini_decks(struct load *load)
-{
-    deck_fini(&load->missing.deck);
-    deck_fini(&load->append.deck);
-    deck_fini(&load->read_sizes.deck);
-    deck_fini(&load->write_sizes.deck);
-    deck_fini(&load->fragments.deck);
-    deck_fini(&load->read_fragments.deck);
+    int error = deck_init_percent(&load->missing, w->lookup_missing_percent);
+    if (error == 0) {
+        error = deck_init_percent(&load->append, w->append_percent);
+    }
+    if (error == 0) {
+        error = init_size_deck(&load->read_sizes, &w->read_requests);
+    }
+    if (error == 0) {
+        error = init_size_deck(&load->write_sizes, &w->write_requests);
+    }
+    return error;
 }
 
 static uint32_t calls_per_request(const struct workload *w)
@@ -358,6 +343,10 @@ void load_destroy(struct load *load)
     free(load->requests);
     free(load->uses);
     pacer_fini(&load->pacer);
+    deck_fini(&load->missing);
+    deck_fini(&load->append);
+    deck_fini(&load->read_sizes);
+    deck_fini(&load->write_sizes);
     working_set_fini(&load->working_set);
     data_pattern_fini(&load->pattern);
     fini_decks(load);

@@ -64,7 +64,7 @@ struct load {
     struct data_pattern pattern;
     struct op_record record;
     struct rng rng;
-    struct load_deck missing, append, read_sizes, write_sizes, fragments, read_fragments;
+    struct deck missing, append, read_sizes, write_sizes;
     struct request *requests;
     uint32_t n_requests, n_active; /* n_active: not idle */
     uint32_t n_pausing;            /* of them: waiting or cooling */

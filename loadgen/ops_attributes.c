@@ -49,7 +49,7 @@ static bool set_name(struct request *request, struct rpc *rpc)
 {
     struct load *load = request->load;
     struct fileset *fs = load->options.fileset;
-    bool is_missing = load_draw(&load->missing) == 0;
+    bool is_missing = deck_next(&load->missing, &load->rng) == 1;
     uint32_t dir;
     if (is_missing && look_at(request, MASK(SLOT_EMPTY))) {
         fileset_slot_name(request->slot, rpc->name);

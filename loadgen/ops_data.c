@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define KIB             1024u
-#define MAX_FRAGMENT    7u /* KiB; sfs-facts section 4 */
 #define MAX_ROUNDS      3u /* of writing a request again after a changed verifier */
 #define MAX_EMPTY       3u /* replies without a byte before a transfer is given up */
 #define MAX_TRUNCATIONS 3u /* in a row, before an append becomes an overwrite */
@@ -32,17 +30,15 @@ static void end_data(struct request *request)
     request->load->uses[request->number] = (struct file_use){FILESET_NONE, false};
 }
 
-/* Bytes of a request by a size table: bytes, whole blocks, and perhaps a fragment. Where the table counts in blocks a
- * READ is one block at least (sfs-facts section 4); one that is given in bytes is as long as it says. */
-static uint64_t draw_bytes(const struct size_table *table, struct load_deck *sizes, struct load_deck *fragments,
-                           uint32_t block_bytes, bool is_read)
+/* Bytes of a request by the workload's table. Where the table counts in blocks a READ is one block at least (sfs-facts
+ * section 4); one that is given in bytes is as long as it says. */
+static uint64_t draw_bytes(struct load *load, enum nfs_op op, struct deck *sizes, uint32_t block_bytes)
 {
-    uint32_t i = load_draw(sizes);
-    uint64_t bytes = table->steps[i].bytes + (uint64_t)table->steps[i].blocks * block_bytes;
-    if (table->steps[i].has_fragment) {
-        bytes += (load_draw(fragments) + 1) * KIB;
-    }
-    bool is_short_read = is_read && table->steps[i].bytes == 0 && bytes < block_bytes;
+    const struct workload *w = load->options.workload;
+    const struct size_table *table = op == NFS_OP_READ ? &w->read_requests : &w->write_requests;
+    uint32_t step = deck_next(sizes, &load->rng);
+    uint64_t bytes = workload_request_bytes(w, op, step, block_bytes, &load->rng);
+    bool is_short_read = op == NFS_OP_READ && table->steps[step].bytes == 0 && bytes < block_bytes;
     return bytes == 0 || is_short_read ? block_bytes : bytes;
 }
 
@@ -82,8 +78,7 @@ static int begin_read(struct request *request)
 {
     struct load *load = request->load;
     const struct load_options *o = &load->options;
-    uint64_t bytes =
-        draw_bytes(&o->workload->read_requests, &load->read_sizes, &load->read_fragments, o->read_block_bytes, true);
+    uint64_t bytes = draw_bytes(load, NFS_OP_READ, &load->read_sizes, o->read_block_bytes);
     uint32_t row = working_set_pick(&load->working_set, WANT_FIT, bytes, false);
     if (row == FILESET_NONE)
         return -EAGAIN;
@@ -197,9 +192,11 @@ static void draw_write(struct load *load)
     if (load->has_write)
         return;
     const struct load_options *o = &load->options;
-    load->write_bytes =
-        draw_bytes(&o->workload->write_requests, &load->write_sizes, &load->fragments, o->write_block_bytes, false);
-    load->is_append = load_draw(&load->append) == 0;
+    load->write_bytes = draw_bytes(load, NFS_OP_WRITE, &load->write_sizes, o->write_block_bytes);
+    if (load->pattern.verify) { /* whole cells only */
+        load->write_bytes = (load->write_bytes + DATA_CELL_BYTES - 1) / DATA_CELL_BYTES * DATA_CELL_BYTES;
+    }
+    load->is_append = deck_next(&load->append, &load->rng) == 1;
     load->has_write = true;
 }
 
@@ -211,13 +208,15 @@ static int begin_write(struct request *request)
     uint64_t bytes = load->write_bytes;
     bool is_append = load->is_append;
     bool has_room = fs->io_bytes + bytes <= fs->limit_bytes;
-    if (is_append && !has_room && load->n_truncations_in_a_row < MAX_TRUNCATIONS) {
-        op_mix_exchange(&load->mix, &request->charge, NFS_OP_SETATTR);
+    if (is_append && !has_room && load->n_truncations_in_a_row < MAX_TRUNCATIONS &&
+        op_mix_exchange(&load->mix, &request->charge, NFS_OP_SETATTR)) {
         request->op = NFS_OP_SETATTR;
         return ops_begin_truncation(request);
     }
-    if (!has_room)
+    /* Neither room nor a SETATTR to spend: something is written over, as much as is there. */
+    if (!has_room) {
         is_append = false;
+    }
     uint32_t row = working_set_pick(&load->working_set, is_append ? WANT_ANY : WANT_FIT, bytes, true);
     if (row == FILESET_NONE)
         return -EAGAIN;
@@ -227,9 +226,15 @@ static int begin_write(struct request *request)
     claim(request, row, true);
     load->has_write = false;
     load->n_truncations_in_a_row = 0;
+    if (!has_room && size < bytes) {
+        bytes = size > 0 ? size : DATA_CELL_BYTES;
+    }
     request->old_bytes = size;
     request->bytes = bytes;
     request->offset = is_append ? size : draw_offset(load, size, bytes, load->options.write_block_bytes);
+    if (load->pattern.verify) {
+        request->offset -= request->offset % DATA_CELL_BYTES;
+    }
     request->generation = ++load->generation;
     if (request->offset + bytes > size)
         fileset_set_ws_bytes(fs, row, request->offset + bytes);

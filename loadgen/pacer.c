@@ -12,6 +12,7 @@
 #define MAX_SLOW_DOWN   0.25
 #define MAX_LAG_NS      0.25e9 /* what was lost beyond this is forgotten */
 #define OVERHEAD_SHARE  (1.0 / 16)
+#define STRATA          200u
 #define OPEN_SETTLE_NS  2e9
 #define OPEN_CORRECTION 0.05
 
@@ -35,7 +36,7 @@ static double gap_ns(struct pacer *p)
         mean *= 1 + clamp(ahead / OPEN_SETTLE_NS, -OPEN_CORRECTION, OPEN_CORRECTION);
         p->line_ns += period_ns(p);
     }
-    return p->options.arrivals == ARRIVALS_CONSTANT ? mean : mean * -log1p(-strata_next(&p->strata));
+    return p->options.arrivals == ARRIVALS_CONSTANT ? mean : mean * -log1p(-deck_next_unit(&p->strata, &p->rng));
 }
 
 int pacer_init(struct pacer *pacer, const struct pacer_options *options)
@@ -44,7 +45,9 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
     memset(pacer, 0, sizeof *pacer);
     pacer->options = *options;
     pacer->ops_per_request = options->ops_per_request;
-    strata_init(&pacer->strata, options->seed, 0x70616365);
+    int error = deck_init_uniform(&pacer->strata, STRATA);
+    if (error != 0)
+        return error;
     rng_seed(&pacer->rng, options->seed, 0x7068617365);
     pacer->has_slot_since = options->start;
 
@@ -79,6 +82,7 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
 
 void pacer_fini(struct pacer *pacer)
 {
+    deck_fini(&pacer->strata);
     free(pacer->streams);
     free(pacer->free_slots);
     memset(pacer, 0, sizeof *pacer);
@@ -141,7 +145,7 @@ static double think_factor(struct pacer *p, struct pacer_stream *s)
     if (u > 0) {
         s->twin = 0;
     } else {
-        u = 0.5 + strata_next(&p->strata);
+        u = 0.5 + deck_next_unit(&p->strata, &p->rng);
         s->twin = 2 - u;
     }
     return u;

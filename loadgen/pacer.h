@@ -20,7 +20,8 @@
 #define NFSCURVE_LOADGEN_PACER_H
 
 #include "clock.h"
-#include "strata.h"
+#include "deck.h"
+#include "rng.h"
 #include "workload.h"
 
 #include <stdbool.h>
@@ -59,7 +60,7 @@ struct pacer_stream {
 
 struct pacer {
     struct pacer_options options;
-    struct strata strata;
+    struct deck strata;
     struct rng rng;
     double ops_per_request;
     struct pacer_stream *streams; /* sfs */
