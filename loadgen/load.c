@@ -349,7 +349,6 @@ void load_destroy(struct load *load)
     deck_fini(&load->write_sizes);
     working_set_fini(&load->working_set);
     data_pattern_fini(&load->pattern);
-    fini_decks(load);
     free(load);
 }
 

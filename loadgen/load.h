@@ -44,17 +44,6 @@ struct load_options {
     void *arg;
 };
 
-/* A deck with random numbers of its own: its sequence does not depend on what else is drawn meanwhile. */
-struct load_deck {
-    struct deck deck;
-    struct rng rng;
-};
-
-static inline uint32_t load_draw(struct load_deck *d)
-{
-    return deck_next(&d->deck, &d->rng);
-}
-
 struct load {
     struct load_options options;
     struct pacer pacer;
