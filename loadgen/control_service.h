@@ -23,10 +23,10 @@ struct event_base;
 
 /* key: 32 bytes, copied; NULL: the public key. daemon is borrowed. NULL when memory is short. */
 struct control_service *control_service_create(struct event_base *base, struct daemon *daemon, const uint8_t *key);
-void control_service_destroy(struct control_service *service);
+void control_service_destroy(struct control_service *v);
 
 /* Port 0 picks a free one. 0 or -errno with the reason in message. */
-int control_service_listen(struct control_service *service, const char *address, uint16_t port, uint16_t *bound_port,
+int control_service_listen(struct control_service *v, const char *address, uint16_t port, uint16_t *bound_port,
                            char *message, size_t cap);
 
 #endif

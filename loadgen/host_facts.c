@@ -3,11 +3,11 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <inttypes.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -111,9 +111,20 @@ struct host_cpu host_cpu_parse(const char *text)
     /* user nice system idle iowait irq softirq steal; guest time is within user time. */
     uint64_t t[8] = {0};
     struct host_cpu cpu = {0, 0};
+    int n = 0;
 
-    if (sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-               &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) < 4) {
+    if (strncmp(text, "cpu ", 4) != 0) {
+        return cpu;
+    }
+    for (const char *at = text + 4; n < 8; n++) {
+        char *end;
+        t[n] = strtoull(at, &end, 10);
+        if (end == at || (*end != ' ' && *end != '\n')) {
+            break;
+        }
+        at = end;
+    }
+    if (n < 4) {
         return cpu;
     }
     for (int i = 0; i < 8; i++) {
