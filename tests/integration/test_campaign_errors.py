@@ -77,13 +77,22 @@ def test_a_server_that_is_not_there_is_named(campaign, small_campaign):
     assert "127.0.0.1" in outcome.err and "refused" in outcome.err, outcome
 
 
-@pytest.mark.parametrize("status", ["NOSPC", "ROFS"])
-def test_a_full_or_read_only_export_is_named(campaign, target, small_campaign, status):
-    server = target("--data", "synth", "--fault", f"op=create,status={status}")
-    outcome = campaign(small_campaign(server.spec(), [100]))
+@pytest.mark.parametrize("arguments, expected", [(["--data", "store", "--capacity", "1MiB"], "NFS3ERR_NOSPC"), (["--data", "synth", "--read-only"], "NFS3ERR_ROFS"), (["--data", "synth", "--root-mode", "0555", "--root-squash"], "NFS3ERR_ACCES")])
+def test_an_export_that_takes_no_files_is_named(campaign, target, small_campaign, arguments, expected):
+    server = target(*arguments)
+    outcome = campaign(small_campaign(server.spec(), [100], fileset_mb_per_op=1))
     assert outcome.status == 3, outcome
-    assert f"NFS3ERR_{status}" in outcome.err, outcome
+    assert expected in outcome.err, outcome
     assert outcome.points == []
+
+
+def test_an_export_that_fills_up_keeps_the_finished_points(campaign, target, small_campaign):
+    # 20 MB for the first point, 200 MB for the second.
+    server = target("--data", "store", "--capacity", "100MiB")
+    outcome = campaign(small_campaign(server.spec(), [20, 200], fileset_mb_per_op=1, file_sizes={"fixed_bytes": 200000}, warmup_s=0.5, run_s=1.5))
+    assert outcome.status == 3, outcome
+    assert "NFS3ERR_NOSPC" in outcome.err and len(outcome.points) == 1, outcome
+    assert "NFS3ERR_NOSPC" in outcome.result["stopped"]
 
 
 def test_a_run_directory_is_never_mixed_up(campaign, nfscurve, target, small_campaign, run_dir):
