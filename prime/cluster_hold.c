@@ -1,5 +1,6 @@
 /* cluster_hold.c - taking load generators and letting them go: connect, configure, release. See cluster_node.h. */
 #include "cluster_node.h"
+#include "log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,21 @@ static void on_closed(struct control_client *client, const char *why, void *arg)
 }
 
 /* ---- connect: HELLO, then FACTS, several times for the round trip ---- */
+
+/* What does not stop a campaign, but whoever compares its results or reads its logs should know. */
+static void warn_of_differences(const struct node *node)
+{
+    const struct loadgen_facts *f = &node->facts;
+
+    if (strcmp(f->version, NFSCURVE_VERSION) != 0) {
+        log_warn("load generator %s runs nfscurve %s, this prime %s", node->name, f->version, NFSCURVE_VERSION);
+    }
+    if (f->clock_skew_ns > NS_PER_S || f->clock_skew_ns < -NS_PER_S) {
+        log_warn(
+            "load generator %s: its clock is %+.1f s off this one; intervals are not affected, times in its log are",
+            node->name, (double)f->clock_skew_ns / 1e9);
+    }
+}
 
 static void on_facts(struct control_client *client, int error, const char *message, const struct control_answer *answer,
                      void *arg)
@@ -38,6 +54,7 @@ static void on_facts(struct control_client *client, int error, const char *messa
     node_note_rtt(node, answer->rtt_ns);
     loadgen_facts_take(&node->facts, &answer->facts, answer->rtt_ns);
     if (node->n_rtts >= N_RTTS) {
+        warn_of_differences(node);
         node_finish(node);
         return;
     }
