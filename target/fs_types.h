@@ -46,8 +46,8 @@ enum fs_access {
 };
 
 #define FS_NAME_MAX       255u
-#define FS_PATH_MAX       1024u /* of a symbolic link */
-#define FS_LINK_MAX       65000u
+#define FS_PATH_MAX       1024u  /* of a symbolic link */
+#define FS_LINK_MAX       32000u /* of a file; a directory may hold any number */
 #define FS_MAX_GIDS       16u
 #define FS_MAX_TRANSFER   (1u << 20)
 #define FS_MAX_FILE_BYTES (UINT64_C(1) << 62)

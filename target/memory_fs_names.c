@@ -166,9 +166,6 @@ static enum fs_status make_new(struct memory_fs *fs, const struct fs_who *who, s
         (creation->target.len == 0 || memchr(creation->target.text, 0, creation->target.len))) {
         return FS_INVAL;
     }
-    if (creation->type == FS_DIR && parent->nlink >= FS_LINK_MAX) {
-        return FS_MLINK;
-    }
     struct inode *inode = inode_alloc(fs->inodes, fileid);
     if (!inode) {
         return FS_NOSPC;
@@ -380,9 +377,6 @@ static enum fs_status rename_locked(struct memory_fs *fs, const struct fs_who *w
     if (replaced &&
         (is_directory != (replaced->type == FS_DIR) || (is_directory && directory_count(replaced->directory) > 0))) {
         return FS_EXIST;
-    }
-    if (is_directory && to_dir != from_dir && !replaced && to_dir->nlink >= FS_LINK_MAX) {
-        return FS_MLINK;
     }
     if (replaced) {
         directory_replace(to_dir->directory, to, fileid);
