@@ -84,6 +84,17 @@ static void add_to_totals(struct layout_totals *t, const struct process_layout *
     t->memory_bytes += l->memory_bytes;
 }
 
+static int too_few(double ops_per_s, uint64_t lg_n_files, uint64_t lg_n_ws, uint32_t n_processes, char *message,
+                   size_t message_bytes)
+{
+    snprintf(
+        message, message_bytes,
+        "%g ops/s make %llu files on each load generator, %llu of them in its working set: too few for %u processes; "
+        "raise fileset_mb_per_op or the load, or lower processes_per_loadgen",
+        ops_per_s, (unsigned long long)lg_n_files, (unsigned long long)lg_n_ws, n_processes);
+    return -EINVAL;
+}
+
 int campaign_layout_compute(const struct campaign_config *c, double ops_per_s, struct campaign_layout *out,
                             char *message, size_t message_bytes)
 {
@@ -103,12 +114,7 @@ int campaign_layout_compute(const struct campaign_config *c, double ops_per_s, s
     uint64_t lg_n_files = (uint64_t)llround(lg_bytes / workload_mean_file_bytes(w));
     uint64_t lg_n_ws = (uint64_t)llround((double)lg_n_files * w->working_set_percent / 100);
     if (lg_n_ws < n_processes) {
-        snprintf(message, message_bytes,
-                 "%g ops/s make %llu files on each load generator, %llu of them in its working set: too few for %u "
-                 "processes; raise "
-                 "fileset_mb_per_op or the load, or lower processes_per_loadgen",
-                 ops_per_s, (unsigned long long)lg_n_files, (unsigned long long)lg_n_ws, n_processes);
-        return -EINVAL;
+        return too_few(ops_per_s, lg_n_files, lg_n_ws, n_processes, message, message_bytes);
     }
 
     out->requested_ops_per_s = ops_per_s;
@@ -123,6 +129,11 @@ int campaign_layout_compute(const struct campaign_config *c, double ops_per_s, s
     for (uint32_t p = 0; p < n_processes; p++) {
         out->processes[p] = common;
         fill_process(w, p, n_processes, &out->processes[p]);
+        /* Working-set files lie anywhere in their stride: a slice may have none although there are enough of them. */
+        if (out->processes[p].n_working_set == 0) {
+            campaign_layout_fini(out);
+            return too_few(ops_per_s, lg_n_files, lg_n_ws, n_processes, message, message_bytes);
+        }
     }
     for (uint32_t g = 0; g < n_loadgens; g++) {
         for (uint32_t p = 0; p < n_processes; p++) {

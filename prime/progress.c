@@ -70,6 +70,7 @@ static void print_phase(struct progress *p)
 void progress_phase(struct progress *p, const char *phase, mono_t now)
 {
     p->phase = phase;
+    p->is_loading = strcmp(phase, "load") == 0;
     p->phase_started = now;
     p->last_plain = now;
     print_phase(p);
@@ -82,16 +83,23 @@ void progress_point(struct progress *p, size_t point, double requested_ops_per_s
     p->point_started = now;
 }
 
-double progress_campaign_left_s(const struct progress *p, double phase_left_s, bool is_loading, mono_t now)
+/* What a point costs beyond its phases: known from the ones before, or guessed from how far this one has come. */
+static double overhead_s(const struct progress *p, double phase_left_s, mono_t now)
 {
-    double here_s = (double)mono_since_ns(now, p->point_started) / 1e9;
+    if (p->n_points_done > 0) {
+        return p->overhead_s / (double)p->n_points_done;
+    }
+    if (p->is_loading) {
+        return (double)mono_since_ns(p->phase_started, p->point_started) / 1e9;
+    }
+    return (double)mono_since_ns(now, p->point_started) / 1e9 + phase_left_s;
+}
+
+double progress_campaign_left_s(const struct progress *p, double phase_left_s, mono_t now)
+{
     size_t points_after = p->n_points > p->point ? p->n_points - p->point : 0;
-    /* The overhead of a point grows with its load; the last one's is the best guess until it is known. */
-    double overhead_s = p->n_points_done > 0 ? p->overhead_s / (double)p->n_points_done
-                        : is_loading         ? here_s
-                                             : phase_left_s;
-    double this_point_s = phase_left_s + (is_loading ? 0 : p->phases_s);
-    return this_point_s + (double)points_after * (p->phases_s + overhead_s);
+    double this_point_s = phase_left_s + (p->is_loading ? 0 : p->phases_s);
+    return this_point_s + (double)points_after * (p->phases_s + overhead_s(p, phase_left_s, now));
 }
 
 static void print_load(struct progress *p, const struct cluster_progress *doing)
@@ -108,7 +116,6 @@ static void print_load(struct progress *p, const struct cluster_progress *doing)
 
 void progress_update(struct progress *p, const struct cluster_progress *doing, mono_t now)
 {
-    bool is_loading = doing->total == 0;
     const char *phase = p->phase;
     bool is_due = p->is_tty || mono_since_ns(now, p->last_plain) >= PLAIN_EVERY_NS;
     if (p->is_quiet || !is_due) {
@@ -118,7 +125,7 @@ void progress_update(struct progress *p, const struct cluster_progress *doing, m
     p->last_plain = now;
 
     double left_s = doing->seconds_left;
-    if (is_loading) {
+    if (p->is_loading) {
         print_load(p, doing);
     } else {
         print_head(p);
@@ -131,7 +138,7 @@ void progress_update(struct progress *p, const struct cluster_progress *doing, m
     }
     char phase_left[32], all_left[32];
     format_seconds(left_s, phase_left, sizeof phase_left);
-    format_seconds(progress_campaign_left_s(p, left_s, is_loading, now), all_left, sizeof all_left);
+    format_seconds(progress_campaign_left_s(p, left_s, now), all_left, sizeof all_left);
     fprintf(p->out, "; left: phase %s, campaign %s", phase_left, all_left);
     if (!p->is_tty) {
         fputc('\n', p->out);

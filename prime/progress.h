@@ -21,6 +21,7 @@ struct point_result;
 struct progress {
     FILE *out;
     bool is_tty, is_quiet, is_line_open;
+    bool is_loading; /* the present phase is a load: its progress is ops, not files */
     size_t n_points; /* repeats included */
     double phases_s; /* warm-up and run of one point */
     mono_t started, phase_started, last_plain;
@@ -51,6 +52,6 @@ void progress_point_done(struct progress *p, const struct point_result *result, 
 void progress_clear(struct progress *p);
 
 /* Seconds left for the campaign, with `phase_left_s` left for the present phase. */
-double progress_campaign_left_s(const struct progress *p, double phase_left_s, bool is_loading, mono_t now);
+double progress_campaign_left_s(const struct progress *p, double phase_left_s, mono_t now);
 
 #endif

@@ -165,3 +165,20 @@ Test(campaign_layout, filesets_that_no_table_could_hold_are_refused)
     cr_assert_not_null(strstr(message, "lower fileset_mb_per_op"), "%s", message);
     campaign_config_fini(&c);
 }
+
+Test(campaign_layout, every_process_has_a_working_set_or_the_layout_is_refused)
+{
+    for (double ops_per_s = 1; ops_per_s < 400; ops_per_s *= 1.1) {
+        struct campaign_config c;
+        struct campaign_layout layout;
+        char message[512];
+        load(&c, "sfs2008", 1, 4, 0.5);
+        if (campaign_layout_compute(&c, ops_per_s, &layout, message, sizeof message) == 0) {
+            for (size_t i = 0; i < layout.n_processes; i++) {
+                cr_assert_gt(layout.processes[i].n_working_set, 0);
+            }
+        }
+        campaign_layout_fini(&layout);
+        campaign_config_fini(&c);
+    }
+}

@@ -33,8 +33,9 @@ Test(progress, while_populating_the_phases_are_still_to_come)
     FILE *out = fopen("/dev/null", "w");
     struct progress p = make(out);
     progress_point(&p, 1, 100, at(0));
-    /* 40 s of populating left, then 600 s here and nine times 600 s with populating like this one */
-    cr_assert_float_eq(progress_campaign_left_s(&p, 40, false, at(10)), 40 + 600 + 9 * (600 + 40), 1e-6);
+    progress_phase(&p, "populate", at(0));
+    /* 40 s of populating left, then 600 s here and nine times 600 s with as much populating as this one, 50 s */
+    cr_assert_float_eq(progress_campaign_left_s(&p, 40, at(10)), 40 + 600 + 9 * (600 + 50), 1e-6);
     fclose(out);
 }
 
@@ -45,7 +46,8 @@ Test(progress, earlier_points_tell_what_later_ones_cost)
     progress_point(&p, 1, 100, at(0));
     finish_point(&p, at(650)); /* 50 s beyond its phases */
     progress_point(&p, 2, 200, at(650));
-    cr_assert_float_eq(progress_campaign_left_s(&p, 120, true, at(1000)), 120 + 8 * (600 + 50), 1e-6);
+    progress_phase(&p, "load", at(660));
+    cr_assert_float_eq(progress_campaign_left_s(&p, 120, at(1000)), 120 + 8 * (600 + 50), 1e-6);
     fclose(out);
 }
 
@@ -54,7 +56,8 @@ Test(progress, the_last_point_leaves_only_its_phase)
     FILE *out = fopen("/dev/null", "w");
     struct progress p = make(out);
     progress_point(&p, 10, 1000, at(0));
-    cr_assert_float_eq(progress_campaign_left_s(&p, 33, true, at(0)), 33, 1e-6);
+    progress_phase(&p, "load", at(0));
+    cr_assert_float_eq(progress_campaign_left_s(&p, 33, at(0)), 33, 1e-6);
     fclose(out);
 }
 
