@@ -148,7 +148,7 @@ class Outcome:
         self.result = json.loads(path.read_text()) if path.exists() else None
         self.points = self.result["points"] if self.result else []
 
-    def __str__(self):
+    def __repr__(self):
         return f"exit status {self.status}\n{self.out[-3000:]}\n{self.err[-3000:]}"
 
 
@@ -190,7 +190,7 @@ def small_campaign():
     engine = {"engine": os.environ["NFSCURVE_ENGINE"]} if "NFSCURVE_ENGINE" in os.environ else {}
 
     def make(targets, loads, **keys):
-        return {"name": "small", "workload": "sfs2008", "fileset_mb_per_op": 0.05, "load_ops_per_s": loads, "warmup_s": 1, "run_s": 3, "processes_per_loadgen": 2,
+        return {"name": "small", "workload": "sfs2008", "fileset_mb_per_op": 0.5, "load_ops_per_s": loads, "warmup_s": 1, "run_s": 3, "processes_per_loadgen": 2,
                 "targets": targets if isinstance(targets, list) else [targets], "loadgens": {"local": 1}, **engine, **keys}
 
     return make
@@ -200,7 +200,7 @@ class Done:
     def __init__(self, program):
         self.status, self.out, self.err = program.popen.returncode, program.out, program.err
 
-    def __str__(self):
+    def __repr__(self):
         return f"exit status {self.status}\n{self.out[-3000:]}\n{self.err[-3000:]}"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-LOADS = [500, 1000, 1500]
+LOADS = [200, 400, 600]
 
 
 def assert_three_good_points(outcome, loads):
