@@ -6,8 +6,8 @@ LOADS = [200, 400, 600]
 
 
 def assert_three_good_points(outcome, loads):
-    assert outcome.status == 0, outcome
-    assert outcome.result["valid"] is True and outcome.result["invalid_reasons"] == []
+    assert outcome.result and outcome.result["invalid_reasons"] == [], outcome
+    assert outcome.status == 0 and outcome.result["valid"] is True, outcome
     assert [p["requested_ops_per_s"] for p in outcome.points] == loads
     for point in outcome.points:
         assert point["valid"], point["invalid_reasons"]

@@ -96,6 +96,8 @@ class Capture:
         calls, waiting = [], {}
         for line in text.splitlines():
             when, stream, kinds, xids, programs, procedures, times, statuses = line.split("|")
+            if not kinds:  # the middle of a record
+                continue
             programs, procedures = iter(programs.split(",")), iter(procedures.split(","))
             times, statuses = iter(times.split(",")), iter(statuses.split(","))
             for kind, xid in zip(kinds.split(","), xids.split(",")):
