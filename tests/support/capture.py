@@ -52,7 +52,7 @@ class Capture:
         self.path = Path(directory) / f"capture-{self.ports[0]}-{time.monotonic_ns()}.pcapng"
         wanted = " or ".join(f"tcp port {p}" for p in self.ports)
         # -B: the kernel's buffer in MiB; -s below the packet size loses nothing of a header but makes large READs unreadable
-        self.dumpcap = Program(["dumpcap", "-q", "-i", interface, "-f", wanted, "-B", "128", "-s", snaplen, "-w", self.path], directory, prefix=prefix)
+        self.dumpcap = Program(["dumpcap", "-q", "-i", interface, "-f", wanted, "-B", "256", "-s", snaplen, "-w", self.path], directory, prefix=prefix)
 
         def started():
             assert self.dumpcap.running, f"dumpcap ended: {self.dumpcap.err}"

@@ -36,9 +36,9 @@ def test_from_sent_agrees_with_tshark(target, capture, campaign, small_campaign,
     seen = []
     for _ in range(ATTEMPTS):
         server = target("--latency", latency)
-        wire = capture(server.port)
+        wire = capture(server.port, snaplen=512)
         outcome = campaign(small_campaign(server.spec(), [load], op_mix_percent=MIX, processes_per_loadgen=4, warmup_s=1, run_s=RUN_S))
-        assert outcome.status == 0, outcome
+        assert outcome.status in (0, 1) and outcome.points[0]["errors"]["failed"] == 0, outcome
         figures = compare(outcome, wire.calls())
         server.stop()
         seen.append(figures)
