@@ -4,7 +4,8 @@
 
 #include "libnfs_client.h"
 
-void check_errors(struct client *c, const char *export, const struct fh *root);
+/* is_quick: without NFS3ERR_MLINK, which takes tens of thousands of calls. */
+void check_errors(struct client *c, const char *export, const struct fh *root, bool is_quick);
 
 /* A target with --read-only: everything that changes is NFS3ERR_ROFS. */
 void check_read_only(struct client *c, const struct fh *root);
