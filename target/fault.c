@@ -45,6 +45,9 @@ static const struct {
     {"wrong_xid", FAULT_WRONG_XID, NO_VALUE},
     {"short_read", FAULT_SHORT_READ, BYTES_VALUE},
     {"wrong_data", FAULT_WRONG_DATA, NO_VALUE},
+    {"ignore_cookie", FAULT_IGNORE_COOKIE, NO_VALUE},
+    {"found", FAULT_FOUND, NO_VALUE},
+    {"wrong_attributes", FAULT_WRONG_ATTRIBUTES, NO_VALUE},
     {"new_verifier", FAULT_NEW_VERIFIER, NO_VALUE},
     {"pause", FAULT_PAUSE, DURATION_VALUE},
 };

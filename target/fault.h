@@ -19,6 +19,9 @@
  *              wrong_xid                          the answer has another xid
  *              short_read[=N]                     READ returns N bytes (without N: half of them), no end of file
  *              wrong_data                         READ returns other bytes than the file has
+ *              ignore_cookie                      READDIR and READDIRPLUS list from the start whatever the cookie
+ *              found                              LOOKUP of a missing name succeeds (and means the directory)
+ *              wrong_attributes                   GETATTR and post-op attributes have size + 1 and another type
  *              new_verifier                       the server "restarted": new write verifier, uncommitted data is lost
  *              pause=2s                           nothing at all is answered for so long, as in a failover
  *
@@ -49,6 +52,9 @@ enum fault_kind {
     FAULT_WRONG_XID,
     FAULT_SHORT_READ,
     FAULT_WRONG_DATA,
+    FAULT_IGNORE_COOKIE,
+    FAULT_FOUND,
+    FAULT_WRONG_ATTRIBUTES,
     FAULT_NEW_VERIFIER,
     FAULT_PAUSE,
     FAULT_KIND_COUNT

@@ -22,7 +22,7 @@ int nfs3_getattr(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     if (status == FS_OK) {
-        nfs3_wire_attributes(&attributes, rq->service->shared->fsid, &res.GETATTR3res_u.attributes);
+        nfs3_put_attributes(rq, &attributes, &res.GETATTR3res_u.attributes);
     }
     return nfs3_encode(rq, (xdrproc_t)xdr_GETATTR3res, &res, status);
 }
@@ -73,7 +73,7 @@ int nfs3_access(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     /* Attributes stand first in both arms of the union. */
-    nfs3_wire_post_op(&object, rq->service->shared->fsid, &res.ACCESS3res_u.ok.attributes);
+    nfs3_put_post_op(rq, &object, &res.ACCESS3res_u.ok.attributes);
     res.ACCESS3res_u.ok.access = granted;
     return nfs3_encode(rq, (xdrproc_t)xdr_ACCESS3res, &res, status);
 }
@@ -94,7 +94,7 @@ int nfs3_readlink(struct nfs3_request *rq)
         status = memory_fs_readlink(rq->service->shared->fs, handle, rq->path, &len, &object);
     }
     res.status = (nfsstat3)status;
-    nfs3_wire_post_op(&object, rq->service->shared->fsid, &res.READLINK3res_u.ok.attributes);
+    nfs3_put_post_op(rq, &object, &res.READLINK3res_u.ok.attributes);
     res.READLINK3res_u.ok.path.nfspath3_val = rq->path;
     res.READLINK3res_u.ok.path.nfspath3_len = len;
     return nfs3_encode(rq, (xdrproc_t)xdr_READLINK3res, &res, status);
@@ -117,7 +117,7 @@ int nfs3_fsstat(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     FSSTAT3resok *ok = &res.FSSTAT3res_u.ok;
-    nfs3_wire_post_op(&object, rq->service->shared->fsid, &ok->attributes);
+    nfs3_put_post_op(rq, &object, &ok->attributes);
     ok->tbytes = space.total_bytes;
     ok->fbytes = ok->abytes = space.free_bytes;
     ok->tfiles = space.total_files;
@@ -143,7 +143,7 @@ int nfs3_fsinfo(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     FSINFO3resok *ok = &res.FSINFO3res_u.ok;
-    nfs3_wire_post_op(&object, shared->fsid, &ok->attributes);
+    nfs3_put_post_op(rq, &object, &ok->attributes);
     ok->rtmax = ok->rtpref = shared->rtmax;
     ok->wtmax = ok->wtpref = shared->wtmax;
     ok->rtmult = ok->wtmult = IO_MULTIPLE;
@@ -170,7 +170,7 @@ int nfs3_pathconf(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     PATHCONF3resok *ok = &res.PATHCONF3res_u.ok;
-    nfs3_wire_post_op(&object, rq->service->shared->fsid, &ok->attributes);
+    nfs3_put_post_op(rq, &object, &ok->attributes);
     ok->linkmax = FS_LINK_MAX;
     ok->name_max = FS_NAME_MAX;
     ok->no_trunc = TRUE;

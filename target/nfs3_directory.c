@@ -44,7 +44,7 @@ static bool put_entry(struct listing *l, const struct fs_entry *entry)
     plus.handle.handle_follows = TRUE;
     plus.handle.post_op_fh3_u.handle.data.data_val = (char *)fh;
     plus.handle.post_op_fh3_u.handle.data.data_len = sizeof fh;
-    nfs3_wire_post_op(&entry->object, shared->fsid, &plus.attributes);
+    nfs3_put_post_op(l->rq, &entry->object, &plus.attributes);
     return xdr_entryplus3(out, &plus);
 }
 
@@ -71,7 +71,7 @@ static bool frame(struct nfs3_request *rq, const struct fs_object *dir, uint64_t
         return false;
     }
     u_int end = xdr_getpos(&rq->out);
-    nfs3_wire_post_op(dir, rq->service->shared->fsid, &res.READDIR3res_u.head.attributes);
+    nfs3_put_post_op(rq, dir, &res.READDIR3res_u.head.attributes);
     nfs3_wire_put_verifier(verifier, res.READDIR3res_u.head.verf);
     return xdr_setpos(&rq->out, rq->results_at) && xdr_READDIR3res(&rq->out, &res) && xdr_setpos(&rq->out, end);
 }
@@ -82,6 +82,7 @@ static int list(struct nfs3_request *rq, const nfs_fh3 *fh, uint64_t cookie, con
     struct fs_handle dir;
     struct fs_object dir_object = {0};
     uint64_t verifier = 0;
+    cookie = rq->ignores_cookie ? 0 : cookie;
     bool is_eof = false;
     uint32_t limit = maxcount < MAX_LIST_BYTES ? maxcount : MAX_LIST_BYTES;
     uint32_t fixed = HEAD_BYTES - 4u + TAIL_BYTES;
@@ -100,7 +101,7 @@ static int list(struct nfs3_request *rq, const nfs_fh3 *fh, uint64_t cookie, con
         return frame(rq, &dir_object, verifier, is_eof) ? NFS3_OK : NFS3_SYSTEM_ERR;
     }
     READDIR3res res = {.status = (nfsstat3)status};
-    nfs3_wire_post_op(&dir_object, rq->service->shared->fsid, &res.READDIR3res_u.attributes);
+    nfs3_put_post_op(rq, &dir_object, &res.READDIR3res_u.attributes);
     xdr_setpos(&rq->out, rq->results_at);
     return nfs3_encode(rq, (xdrproc_t)xdr_READDIR3res, &res, status);
 }

@@ -20,17 +20,23 @@ int nfs3_lookup(struct nfs3_request *rq)
         status =
             memory_fs_lookup(shared->fs, &rq->who, dir, nfs3_wire_name(&args.what.name), &found, &object, &dir_object);
     }
+    if (status == FS_NOENT && rq->finds_missing) {
+        /* A fault: the name is taken for one of the directory itself. */
+        status = FS_OK;
+        found = dir;
+        object = dir_object;
+    }
     res.status = (nfsstat3)status;
     if (status != FS_OK) {
-        nfs3_wire_post_op(&dir_object, shared->fsid, &res.LOOKUP3res_u.dir_attributes);
+        nfs3_put_post_op(rq, &dir_object, &res.LOOKUP3res_u.dir_attributes);
         return nfs3_encode(rq, (xdrproc_t)xdr_LOOKUP3res, &res, status);
     }
     LOOKUP3resok *ok = &res.LOOKUP3res_u.ok;
     nfs3_wire_put_handle(found, shared->instance, fh);
     ok->object.data.data_val = (char *)fh;
     ok->object.data.data_len = sizeof fh;
-    nfs3_wire_post_op(&object, shared->fsid, &ok->attributes);
-    nfs3_wire_post_op(&dir_object, shared->fsid, &ok->dir_attributes);
+    nfs3_put_post_op(rq, &object, &ok->attributes);
+    nfs3_put_post_op(rq, &dir_object, &ok->dir_attributes);
     return nfs3_encode(rq, (xdrproc_t)xdr_LOOKUP3res, &res, status);
 }
 
@@ -61,7 +67,7 @@ static int make(struct nfs3_request *rq, const diropargs3 *where, const struct f
     ok->object.handle_follows = TRUE;
     ok->object.post_op_fh3_u.handle.data.data_val = (char *)fh;
     ok->object.post_op_fh3_u.handle.data.data_len = sizeof fh;
-    nfs3_wire_post_op(&object, shared->fsid, &ok->attributes);
+    nfs3_put_post_op(rq, &object, &ok->attributes);
     nfs3_wire_wcc(&dir_wcc, shared->fsid, &ok->dir_wcc);
     return nfs3_encode(rq, (xdrproc_t)xdr_CREATE3res, &res, status);
 }
@@ -226,7 +232,7 @@ int nfs3_link(struct nfs3_request *rq)
         status = memory_fs_link(shared->fs, &rq->who, file, dir, nfs3_wire_name(&args.link.name), &object, &dir_wcc);
     }
     res.status = (nfsstat3)status;
-    nfs3_wire_post_op(&object, shared->fsid, &res.attributes);
+    nfs3_put_post_op(rq, &object, &res.attributes);
     nfs3_wire_wcc(&dir_wcc, shared->fsid, &res.link_dir_wcc);
     return nfs3_encode(rq, (xdrproc_t)xdr_LINK3res, &res, status);
 }

@@ -48,7 +48,7 @@ int nfs3_read(struct nfs3_request *rq)
     }
     res.status = (nfsstat3)status;
     if (status != FS_OK) {
-        nfs3_wire_post_op(&object, shared->fsid, &res.READ3res_u.attributes);
+        nfs3_put_post_op(rq, &object, &res.READ3res_u.attributes);
         return nfs3_encode(rq, (xdrproc_t)xdr_READ3res, &res, status);
     }
     if (rq->has_short_read) {
@@ -60,7 +60,7 @@ int nfs3_read(struct nfs3_request *rq)
         rq->segments[rq->n_segments++] = (struct rpc_segment){.data = zeros, .bytes = padding(read.count)};
     }
     READ3head *head = &res.READ3res_u.head;
-    nfs3_wire_post_op(&object, shared->fsid, &head->attributes);
+    nfs3_put_post_op(rq, &object, &head->attributes);
     head->count = read.count;
     head->eof = read.is_eof;
     counter_add(&rq->service->counters->read_bytes, read.count);

@@ -25,9 +25,10 @@ struct nfs3_request {
     uint64_t offset;
     uint32_t count;
 
-    /* what a fault asks of READ */
+    /* what faults ask for */
     bool has_short_read, has_short_read_bytes;
     uint32_t short_read_bytes;
+    bool ignores_cookie, finds_missing, has_wrong_attributes;
 
     char fh[2][NFS3_FHSIZE];
     char name[2][NFS3_NAME_DECODE_MAX];
@@ -76,6 +77,10 @@ static inline void nfs3_expect_dirop(struct nfs3_request *rq, diropargs3 *args, 
 
 /* Encodes a result behind the RPC header; returns `status`, or NFS3_SYSTEM_ERR when it does not fit. */
 int nfs3_encode(struct nfs3_request *rq, xdrproc_t encode, const void *result, enum fs_status status);
+
+/* Attributes as they are, or wrong when a fault asks for it. */
+void nfs3_put_attributes(const struct nfs3_request *rq, const struct fs_attributes *in, fattr3 *out);
+void nfs3_put_post_op(const struct nfs3_request *rq, const struct fs_object *in, post_op_attr *out);
 
 /* The file system's handle of a wire handle: FS_OK, FS_BADHANDLE or FS_STALE. */
 enum fs_status nfs3_get_handle(const struct nfs3_request *rq, const nfs_fh3 *fh, struct fs_handle *handle);

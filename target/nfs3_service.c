@@ -42,6 +42,23 @@ int nfs3_encode(struct nfs3_request *rq, xdrproc_t encode, const void *result, e
     return encode(&rq->out, (void *)(uintptr_t)result) ? (int)status : NFS3_SYSTEM_ERR;
 }
 
+void nfs3_put_attributes(const struct nfs3_request *rq, const struct fs_attributes *in, fattr3 *out)
+{
+    nfs3_wire_attributes(in, rq->service->shared->fsid, out);
+    if (rq->has_wrong_attributes) {
+        out->size++;
+        out->type = out->type == NF3FIFO ? NF3REG : (ftype3)(out->type + 1);
+    }
+}
+
+void nfs3_put_post_op(const struct nfs3_request *rq, const struct fs_object *in, post_op_attr *out)
+{
+    out->attributes_follow = in->has_attributes;
+    if (in->has_attributes) {
+        nfs3_put_attributes(rq, &in->attributes, &out->post_op_attr_u.attributes);
+    }
+}
+
 enum fs_status nfs3_get_handle(const struct nfs3_request *rq, const nfs_fh3 *fh, struct fs_handle *handle)
 {
     return nfs3_wire_get_handle(fh, rq->service->shared->instance, handle);
@@ -90,8 +107,11 @@ static int run(struct nfs3_request *rq, enum nfs_op op, const struct fault_hits 
     if (status_fault) {
         return encode_bare_failure(rq, op, status_fault->status);
     }
+    rq->ignores_cookie = fault_find(hits, FAULT_IGNORE_COOKIE);
+    rq->finds_missing = fault_find(hits, FAULT_FOUND);
+    rq->has_wrong_attributes = fault_find(hits, FAULT_WRONG_ATTRIBUTES);
+    rq->has_short_read = short_read;
     if (short_read) {
-        rq->has_short_read = true;
         rq->has_short_read_bytes = short_read->has_bytes;
         rq->short_read_bytes = short_read->bytes;
     }
@@ -211,7 +231,6 @@ void nfs3_handle(struct rpc_call *call, void *arg)
     rq.fileid = 0;
     rq.offset = 0;
     rq.count = 0;
-    rq.has_short_read = false;
     nfs3_who(service->shared, &call->credential, &rq.who);
     xdrmem_create(&rq.in, (char *)(uintptr_t)call->args, (u_int)call->args_bytes, XDR_DECODE);
     rpc_answer_begin(call, &rq.out);

@@ -63,14 +63,6 @@ void nfs3_wire_attributes(const struct fs_attributes *in, uint64_t fsid, fattr3 
     };
 }
 
-void nfs3_wire_post_op(const struct fs_object *in, uint64_t fsid, post_op_attr *out)
-{
-    out->attributes_follow = in->has_attributes;
-    if (in->has_attributes) {
-        nfs3_wire_attributes(&in->attributes, fsid, &out->post_op_attr_u.attributes);
-    }
-}
-
 void nfs3_wire_wcc(const struct fs_wcc *in, uint64_t fsid, wcc_data *out)
 {
     out->before.attributes_follow = in->has_before;

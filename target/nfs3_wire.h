@@ -15,7 +15,6 @@ void nfs3_wire_put_handle(struct fs_handle handle, uint64_t instance, uint8_t ou
 enum fs_status nfs3_wire_get_handle(const nfs_fh3 *fh, uint64_t instance, struct fs_handle *handle);
 
 void nfs3_wire_attributes(const struct fs_attributes *in, uint64_t fsid, fattr3 *out);
-void nfs3_wire_post_op(const struct fs_object *in, uint64_t fsid, post_op_attr *out);
 void nfs3_wire_wcc(const struct fs_wcc *in, uint64_t fsid, wcc_data *out);
 
 /* FS_OK, or FS_INVAL for times that are none. */

@@ -171,6 +171,34 @@ def test_wrong_data(against, data):
     assert data == "synth" or got[0] == client.bytes[1000:4001]
 
 
+def test_ignored_cookie_lists_from_the_start(against):
+    client = against("readdir:index=2:ignore_cookie", "readdirplus:index=2:ignore_cookie")
+    for i in range(10):
+        client.create(client.root, f"name{i}")
+    for procedure, tail in ((nfs.READDIR, nfs.u32(300)), (nfs.READDIRPLUS, nfs.u32(300, 700))):
+        first = client.call(procedure, nfs.fh(client.root) + bytes(16) + tail)
+        verifier = first.results[4 + 88:4 + 88 + 8]
+        second, third = (client.call(procedure, nfs.fh(client.root) + nfs.u64(2) + verifier + tail) for _ in range(2))
+        assert first.results[100:] == second.results[100:] != third.results[100:]
+        assert second.results[-4:] == nfs.u32(0)
+
+
+def test_missing_name_is_found(against):
+    client = against("lookup:index=2:found")
+    assert [client.lookup(client.root, "nothing") for _ in range(3)] == [None, client.root, None]
+
+
+def test_wrong_attributes(against):
+    client = against("getattr:index=2:wrong_attributes", "read:index=2:wrong_attributes")
+
+    def type_and_size(results):
+        return struct.unpack(">I", results[:4])[0], struct.unpack(">Q", results[20:28])[0]
+
+    assert [type_and_size(client.call(nfs.GETATTR, nfs.fh(client.file)).results[4:]) for _ in range(3)] == [(1, 8192), (2, 8193), (1, 8192)]
+    got = [client.call(nfs.READ, nfs.fh(client.file) + nfs.u64(0) + nfs.u32(10)).results for _ in range(3)]
+    assert [type_and_size(r[8:]) for r in got] == [(1, 8192), (2, 8193), (1, 8192)]
+
+
 def test_new_verifier_loses_what_was_not_committed(against):
     client = against(f"getattr:index={INDEX}:new_verifier")
     _, committed, first = client.write(client.file, 0, b"committed")
