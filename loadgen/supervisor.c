@@ -154,6 +154,27 @@ static int fork_child(struct supervisor *s, struct child *c, struct process_setu
     return 0;
 }
 
+static int map_memory(struct child *c, size_t interval_log_bytes)
+{
+    c->shared = map_shared(sizeof(*c->shared));
+    if (interval_log_bytes) {
+        c->intervals = map_shared(interval_log_bytes);
+    }
+    return c->shared && (c->intervals || !interval_log_bytes) ? 0 : -ENOMEM;
+}
+
+/* The processes forked later do not see it: none can spoil another's figures, and a fork does not grow dearer with
+ * their number. */
+static void keep_to_itself(struct child *c, size_t interval_log_bytes)
+{
+    if (c->shared) {
+        madvise(c->shared, sizeof(*c->shared), MADV_DONTFORK);
+    }
+    if (c->intervals) {
+        madvise(c->intervals, interval_log_bytes, MADV_DONTFORK);
+    }
+}
+
 struct supervisor *supervisor_create(struct event_base *base, const struct supervisor_options *options,
                                      const struct process_setup *setups, uint32_t n, char *message, size_t cap)
 {
@@ -170,20 +191,13 @@ struct supervisor *supervisor_create(struct event_base *base, const struct super
     for (i = 0; i < n; i++) {
         s->children[i] = (struct child){.supervisor = s, .number = i, .pid_fd = -1, .command_fd = -1};
     }
-    /* All memory before the first fork: a shortage is then found with nothing running. */
-    for (i = 0; i < n && !error; i++) {
-        struct child *c = &s->children[i];
-        c->shared = map_shared(sizeof(*c->shared));
-        if (options->interval_log_bytes) {
-            c->intervals = map_shared(options->interval_log_bytes);
-        }
-        if (!c->shared || (options->interval_log_bytes && !c->intervals)) {
-            error = -ENOMEM;
-        }
-    }
     for (i = 0; i < n && !error; i++) {
         struct process_setup setup = setups[i];
-        error = fork_child(s, &s->children[i], &setup);
+        error = map_memory(&s->children[i], options->interval_log_bytes);
+        if (!error) {
+            error = fork_child(s, &s->children[i], &setup);
+        }
+        keep_to_itself(&s->children[i], options->interval_log_bytes);
     }
 out:
     if (error) {

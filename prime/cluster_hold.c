@@ -132,11 +132,8 @@ static void on_configured(struct control_client *client, int error, const char *
     (void)client;
     (void)answer;
     if (!error) {
-        return; /* configure_on_status goes on */
-    }
-    bool is_refused = error != -ENOTCONN && error != -ETIMEDOUT;
-    if (is_refused) {
-        node->has_lease = false;
+        node->has_lease = true; /* and configure_on_status goes on */
+        return;
     }
     struct cluster *c = node->cluster;
     node_failed(node, error, message);
@@ -181,7 +178,7 @@ void cluster_configure(struct cluster *c, const struct cluster_config *config)
         int error = control_client_configure(node->client, config, i, CONFIGURE_TIMEOUT_NS, on_configured, node);
         if (!error) {
             memset(node->has_told_death, 0, sizeof(node->has_told_death));
-            node->has_lease = true;
+            node->is_asked = true;
             continue;
         }
         node_failed(node, error,
@@ -215,9 +212,9 @@ void cluster_release(struct cluster *c)
         if (!node->is_busy) {
             continue;
         }
-        bool had_lease = node->has_lease;
-        node->has_lease = false;
-        if (!had_lease || control_client_release(node->client, RELEASE_TIMEOUT_NS, on_released, node) != 0) {
+        bool was_asked = node->is_asked;
+        node->is_asked = node->has_lease = false;
+        if (!was_asked || control_client_release(node->client, RELEASE_TIMEOUT_NS, on_released, node) != 0) {
             node_finish(node);
         }
     }

@@ -39,7 +39,8 @@ struct node {
     uint16_t port;
     struct control_client *client; /* NULL: never connected, or lost */
     bool is_lost;
-    bool has_lease; /* CONFIGURE was sent: heartbeats are due, and RELEASE at the end */
+    bool is_asked;  /* CONFIGURE was sent: RELEASE is due at the end */
+    bool has_lease; /* CONFIGURE was answered: heartbeats are due */
     bool is_busy;   /* its chain of the present step is under way */
     bool is_polled; /* a STATUS is in flight */
     bool has_told_death[1024];

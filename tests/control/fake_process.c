@@ -205,7 +205,7 @@ int process_main(const struct process_setup *setup)
     }
     for (;;) {
         struct pollfd p = {.fd = setup->command_fd, .events = POLLIN};
-        poll(&p, 1, exports(&f, "/spins") && f.doing == LOADING ? 0 : 2);
+        poll(&p, 1, f.doing != LOADING ? -1 : exports(&f, "/spins") ? 0 : 2);
         ssize_t n = recv(setup->command_fd, &c, sizeof(c), MSG_DONTWAIT);
         mono_t now = mono_now();
         if (n == 0 || (n == (ssize_t)sizeof(c) && !obey(&f, &c, now))) {
