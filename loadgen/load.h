@@ -64,7 +64,7 @@ struct load {
     bool is_run, is_draining, is_stopping, has_ended, is_pumping;
     mono_t drain_until;
     uint64_t generation;
-    uint32_t n_truncations_in_a_row;
+    uint32_t n_truncations_in_a_row, n_warnings;
     /* the next WRITE, drawn but not begun because a truncation goes before it */
     bool has_write, is_append;
     uint64_t write_bytes;

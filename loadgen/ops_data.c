@@ -14,6 +14,7 @@
 
 #define MAX_ROUNDS      3u /* of writing a request again after a changed verifier */
 #define MAX_EMPTY       3u /* replies without a byte before a transfer is given up */
+#define MAX_WARNINGS    5u /* of wrong data, in the log; all of it is counted */
 #define MAX_TRUNCATIONS 3u /* in a row, before an append becomes an overwrite */
 
 enum write_step { STEP_WRITING, STEP_COMMITTING };
@@ -114,8 +115,9 @@ static enum op_outcome judge_read(struct request *request, struct rpc *rpc, cons
                                                     file_identity(load->options.fileset, request->row),
                                                     rpc->piece.offset, load->generation, what, sizeof what)) {
         request_anomaly(request, ANOMALY_WRONG_DATA);
-        log_warn("wrong data in file %llu: %s",
-                 (unsigned long long)fileset_ws_file(load->options.fileset, request->row), what);
+        if (load->n_warnings++ < MAX_WARNINGS)
+            log_warn("wrong data in file %llu: %s",
+                     (unsigned long long)fileset_ws_file(load->options.fileset, request->row), what);
         return OP_WRONG;
     }
     if (reply->attributes != NULL && reply->attributes->type != NFS3_REG) {

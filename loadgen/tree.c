@@ -13,6 +13,7 @@
 #define LIST_BYTES 32768u
 #define BATCH      1024u /* names kept while a directory is being emptied */
 #define MAX_DEPTH  16u
+#define MAX_TRIES  4u /* of a call that got no answer; every call here may be repeated */
 #define MAX_PASSES 1000000u
 
 int tree_error_of_status(uint32_t status)
@@ -63,10 +64,20 @@ static void fail(struct tree *tree, enum nfs_op op, const char *name, const char
              what_to_do);
 }
 
+/* The connection is made anew by the client; what was under way is asked again. */
+static bool is_worth_another_try(int error)
+{
+    return error == -ETIMEDOUT || error == -ECONNRESET || error == -EBADMSG;
+}
+
 int tree_call(struct tree *tree, struct nfs3_call *call, const struct nfs3_reply **reply, const char *name,
               int tolerated)
 {
-    int error = fiber_call(tree->group, call, reply);
+    int error;
+    uint32_t n_tries = 0;
+    do {
+        error = fiber_call(tree->group, call, reply);
+    } while (is_worth_another_try(error) && ++n_tries < MAX_TRIES);
     if (error == -ECANCELED) {
         return error;
     }
@@ -309,11 +320,19 @@ static int empty_dir(struct tree *tree, const struct nfs3_fh *dir, _Atomic uint6
     }
     struct batch *batch = calloc(1, sizeof *batch);
     int error = batch == NULL ? -ENOMEM : 0;
+    char first[NFS3_NAME_MAX + 1] = "";
     /* A batch, then from the start again: what was removed is not in the way of any cookie. */
     for (uint32_t pass = 0; error == 0 && pass < MAX_PASSES; pass++) {
         batch->n = 0;
         error = tree_list(tree, dir, LIST_BYTES, add_to_batch, batch);
         uint32_t n = batch->n;
+        if (error == 0 && n > 0 && strcmp(first, batch->entries[0].name) == 0) {
+            fail(tree, NFS_OP_REMOVE, first, "it is listed, but it can't be removed", "");
+            error = -ELOOP;
+        }
+        if (n > 0) {
+            snprintf(first, sizeof first, "%s", batch->entries[0].name);
+        }
         for (uint32_t i = 0; i < n; i++) {
             if (error == 0) {
                 error = remove_name(tree, dir, batch->entries[i].name, batch->entries[i].type, depth);

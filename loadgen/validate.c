@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_FAMILIES 1
+#define N_FAMILIES 4
 
 struct validate {
     struct validate_options options;
@@ -57,7 +57,7 @@ int validate_call(struct validate_context *v, const char *rule, struct nfs3_call
         return error;
     default:
         validate_find(v, rule, call->op, expected, "%s", (*reply)->message);
-        return error == -ECONNRESET || error == -ENOTCONN ? error : 1;
+        return error == -ENOTCONN ? error : 1;
     }
 }
 
@@ -131,6 +131,9 @@ static uint32_t families(const struct validate_rule *rules[static N_FAMILIES], u
                          uint32_t level)
 {
     rules[0] = validate_op_rules(&n[0]);
+    rules[1] = validate_attribute_rules(&n[1]);
+    rules[2] = validate_directory_rules(&n[2]);
+    rules[3] = validate_data_rules(&n[3]);
     uint32_t total = 0;
     for (int i = 0; i < N_FAMILIES; i++) {
         for (uint32_t k = 0; k < n[i]; k++) {
@@ -180,9 +183,8 @@ static void on_group_end(struct fiber_group *group, void *arg)
     struct validate *v = arg;
     char message[PROCESS_MESSAGE_MAX] = "";
     if (v->error != 0) {
-        snprintf(message, sizeof message, "%s",
-                 v->context.tree.message[0] != '\0' ? v->context.tree.message
-                                                    : "the connection was lost during validation");
+        snprintf(message, sizeof message, "validation could not go on: %.440s",
+                 v->context.tree.message[0] != '\0' ? v->context.tree.message : strerror(-v->error));
     }
     v->options.on_end(v, v->error, message, v->options.arg);
 }
