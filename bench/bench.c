@@ -60,17 +60,28 @@ _Noreturn static void usage(const char *program)
     exit(2);
 }
 
+/* A number of at least `least`, with nothing behind it but `end`; else the usage. *rest is what follows. */
+static double number(const char *program, const char *text, double least, const char *end, const char **rest)
+{
+    char *stop;
+    double v = strtod(text, &stop);
+    if (stop == text || !(v >= least) || strncmp(stop, end, strlen(end)) != 0 || (!*end && *stop))
+        usage(program);
+    *rest = stop + strlen(end);
+    return v;
+}
+
 void bench_parse(int argc, char **argv, struct bench_options *o)
 {
     *o = (struct bench_options){.run_ns = NS_PER_S / 2, .n_repeats = 5, .server_cpu = 0, .client_cpu = 1};
     for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL, *rest;
         if (!value)
             usage(argv[0]);
         if (strcmp(argv[i], "--seconds") == 0)
-            o->run_ns = (int64_t)(atof(value) * NS_PER_S);
+            o->run_ns = (int64_t)(number(argv[0], value, 1e-3, "", &rest) * NS_PER_S);
         else if (strcmp(argv[i], "--repeats") == 0)
-            o->n_repeats = (unsigned)atoi(value);
+            o->n_repeats = (unsigned)number(argv[0], value, 1, "", &rest);
         else if (strcmp(argv[i], "--server") == 0)
             o->server = value;
         else if (strcmp(argv[i], "--json") == 0)
@@ -78,10 +89,13 @@ void bench_parse(int argc, char **argv, struct bench_options *o)
         else if (strcmp(argv[i], "--op") == 0)
             o->only_op = value;
         else if (strcmp(argv[i], "--window") == 0)
-            o->only_window = (uint32_t)atoi(value);
+            o->only_window = (uint32_t)number(argv[0], value, 1, "", &rest);
         else if (strcmp(argv[i], "--client") == 0)
             o->only_client = value;
-        else if (strcmp(argv[i], "--cpus") != 0 || sscanf(value, "%d,%d", &o->server_cpu, &o->client_cpu) != 2)
+        else if (strcmp(argv[i], "--cpus") == 0) {
+            o->server_cpu = (int)number(argv[0], value, 0, ",", &rest);
+            o->client_cpu = (int)number(argv[0], rest, 0, "", &rest);
+        } else
             usage(argv[0]);
         i++;
     }
@@ -222,10 +236,12 @@ void bench_begin(const struct bench_options *options, struct bench_server *serve
     if (!options->server) {
         start_target(server, options->server_cpu);
     } else {
-        unsigned port;
-        if (sscanf(options->server, "%63[^:]:%u%255s", server->address, &port, server->export_path) != 3)
+        const char *colon = strchr(options->server, ':'), *rest;
+        if (!colon || (size_t)(colon - options->server) >= sizeof server->address)
             bench_die("--server wants ADDRESS:PORT/EXPORT");
-        server->port = (uint16_t)port;
+        memcpy(server->address, options->server, (size_t)(colon - options->server));
+        server->port = (uint16_t)number("bench", colon + 1, 1, "/", &rest);
+        snprintf(server->export_path, sizeof server->export_path, "/%s", rest);
     }
     pin(options->client_cpu);
     make_file(server);
@@ -264,7 +280,7 @@ struct figures {
 
 static double ratio(double values[][BENCH_MAX_REPEATS], unsigned a, unsigned b, unsigned n)
 {
-    double ratios[BENCH_MAX_REPEATS];
+    double ratios[BENCH_MAX_REPEATS] = {0};
     for (unsigned i = 0; i < n; i++)
         ratios[i] = values[a][i] / values[b][i];
     return median(ratios, n);

@@ -161,7 +161,7 @@ static char *name_of(const struct sockaddr *address, socklen_t len, char out[sta
 
 char *rpc_connect_local_name(int fd, char out[static 64])
 {
-    struct sockaddr_storage ss;
+    struct sockaddr_storage ss = {0};
     socklen_t len = sizeof ss;
     if (getsockname(fd, (struct sockaddr *)&ss, &len) == 0)
         return name_of((struct sockaddr *)&ss, len, out);
@@ -171,7 +171,7 @@ char *rpc_connect_local_name(int fd, char out[static 64])
 
 char *rpc_connect_peer_name(int fd, char out[static 64])
 {
-    struct sockaddr_storage ss;
+    struct sockaddr_storage ss = {0};
     socklen_t len = sizeof ss;
     if (getpeername(fd, (struct sockaddr *)&ss, &len) == 0)
         return name_of((struct sockaddr *)&ss, len, out);
