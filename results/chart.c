@@ -328,6 +328,8 @@ void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n)
         if (entries[i].swatch == CHART_SWATCH_AREA)
             fprintf(c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"10\"/>", entries[i].classes,
                     x, y - 9);
+        else if (entries[i].swatch == CHART_SWATCH_INVALID)
+            fprintf(c->out, "<circle class=\"nc-invalid\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", x + 11, y - 4);
         else
             fprintf(c->out, "<path class=\"nc-line %s\" d=\"M%.1f %.1fh22\"/>", entries[i].classes, x, y - 4);
         fprintf(c->out, "<text class=\"nc-text\" x=\"%.1f\" y=\"%.1f\">", x + 28, y);

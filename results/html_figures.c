@@ -14,15 +14,16 @@ static void td_ms(FILE *out, double v)
     fprintf(out, "<td>%s</td>", report_ms_column(v, 3, number));
 }
 
-static void td_number(FILE *out, double v, int digits)
+static void td_percent(FILE *out, double v, bool is_off)
 {
     char number[48];
-    fprintf(out, "<td>%s</td>", chart_number(v, digits, number));
+    fprintf(out, "<td class=\"%s\">%s</td>", is_off ? "off" : "", report_ms_column(v, 2, number));
 }
 
 static void td_count(FILE *out, uint64_t n)
 {
-    td_number(out, n == RESULT_UNKNOWN ? NAN : (double)n, 15);
+    char number[48];
+    fprintf(out, "<td>%s</td>", report_ms_column(n == RESULT_UNKNOWN ? NAN : (double)n, 0, number));
 }
 
 static void td_text(FILE *out, const char *classes, const char *text)
@@ -161,8 +162,8 @@ void html_responses(const struct result *r, FILE *out)
             td_text(out, "name", p->ci95_method ? p->ci95_method : "");
             const char *classes = p->steady.is_drifting ? "off" : "";
             fprintf(out, "<td class=\"%s\">%s %%</td><td class=\"%s\">%s %%</td></tr>\n", classes,
-                    chart_number(p->steady.throughput_drift_percent, 3, a), classes,
-                    chart_number(p->steady.response_drift_percent, 3, b));
+                    report_ms_column(p->steady.throughput_drift_percent, 1, a), classes,
+                    report_ms_column(p->steady.response_drift_percent, 1, b));
         }
         fputs("</tbody></table></div><p class=\"hint\">Drift: fitted change from the start to the end of the recorded "
               "run. A drift that is more than chance is marked: the warm-up "
@@ -188,12 +189,12 @@ static void op_table(const struct point_result *p, FILE *out)
         bool is_off = fabs(f->percent - f->target_percent) > 1.5;
         fputs("<tr>", out);
         td_text(out, "name", nfs_op_name((enum nfs_op)op));
-        td_number(out, f->target_percent, 4);
-        fprintf(out, "<td class=\"%s\">%s</td>", is_off ? "off" : "", chart_number(f->percent, 4, number));
+        td_percent(out, f->target_percent, false);
+        td_percent(out, f->percent, is_off);
         td_count(out, f->n_logical);
         td_count(out, f->n_physical);
         fprintf(out, "<td class=\"%s\">%s</td>", f->n_errors > 0 && f->n_errors != RESULT_UNKNOWN ? "off" : "",
-                chart_number(f->n_errors == RESULT_UNKNOWN ? NAN : (double)f->n_errors, 15, number));
+                report_ms_column(f->n_errors == RESULT_UNKNOWN ? NAN : (double)f->n_errors, 0, number));
         response_cells(out, p->is_headline_from_due ? &f->from_due : &f->from_sent);
         fputs("</tr>\n", out);
     }
@@ -216,7 +217,7 @@ static void op_matrix(const struct result *r, FILE *out)
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         bool is_used = false;
         for (size_t i = 0; i < r->n_points; i++)
-            is_used = is_used || r->points[i].ops[op].is_present;
+            is_used = is_used || !isnan(r->points[i].ops[op].from_sent.response_ms);
         if (!is_used)
             continue;
         fputs("<tr>", out);

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void td_number(FILE *out, double v, int digits, const char *unit)
+/* Counts with 0 decimals, the rest with as many as it has meaning. */
+static void td_number(FILE *out, double v, int decimals, const char *unit)
 {
     char number[48];
-    fprintf(out, "<td>%s%s</td>", chart_number(v, digits, number), isfinite(v) ? unit : "");
+    fprintf(out, "<td>%s%s</td>", report_ms_column(v, decimals, number), isfinite(v) ? unit : "");
 }
 
 static void point_cell(const struct result *r, size_t i, FILE *out)
@@ -100,7 +101,7 @@ void html_errors(const struct result *r, FILE *out)
         const struct point_result *p = &r->points[i];
         fputs("<tr>", out);
         point_cell(r, i, out);
-        td_number(out, p->n_failed == RESULT_UNKNOWN ? NAN : (double)p->n_failed, 15, "");
+        td_number(out, p->n_failed == RESULT_UNKNOWN ? NAN : (double)p->n_failed, 0, "");
         fputs("<td>", out);
         put_counters(out, json_object_get(p->errors, "outcomes"));
         fputs("</td><td>", out);
@@ -138,18 +139,18 @@ static void loadgens_of(const struct result *r, size_t i, FILE *out)
         fputs("<tr><td class=\"name\">", out);
         escape_html(out, l->name);
         fputs("</td>", out);
-        td_number(out, l->n_processes == RESULT_UNKNOWN ? NAN : (double)l->n_processes, 15, "");
-        td_number(out, l->n_ops == RESULT_UNKNOWN ? NAN : (double)l->n_ops, 15, "");
-        td_number(out, l->n_errors == RESULT_UNKNOWN ? NAN : (double)l->n_errors, 15, "");
-        td_number(out, l->response_ms, 4, "");
-        td_number(out, l->lateness_mean_us, 3, "");
-        td_number(out, l->lateness_p99_us, 3, "");
-        td_number(out, l->waited_for_us_percent, 3, " %");
-        td_number(out, l->waited_for_slot_percent, 3, " %");
-        td_number(out, l->busy_percent, 3, " %");
-        td_number(out, l->cpu_percent_max, 3, " %");
-        td_number(out, l->host_cpu_percent, 3, " %");
-        td_number(out, l->skew_ms, 3, "");
+        td_number(out, l->n_processes == RESULT_UNKNOWN ? NAN : (double)l->n_processes, 0, "");
+        td_number(out, l->n_ops == RESULT_UNKNOWN ? NAN : (double)l->n_ops, 0, "");
+        td_number(out, l->n_errors == RESULT_UNKNOWN ? NAN : (double)l->n_errors, 0, "");
+        td_number(out, l->response_ms, 3, "");
+        td_number(out, l->lateness_mean_us, 0, "");
+        td_number(out, l->lateness_p99_us, 0, "");
+        td_number(out, l->waited_for_us_percent, 1, " %");
+        td_number(out, l->waited_for_slot_percent, 1, " %");
+        td_number(out, l->busy_percent, 1, " %");
+        td_number(out, l->cpu_percent_max, 1, " %");
+        td_number(out, l->host_cpu_percent, 1, " %");
+        td_number(out, l->skew_ms, 2, "");
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -177,14 +178,14 @@ void html_generator(const struct result *r, FILE *out)
         fprintf(out, "<td class=\"name%s\">", is_limited ? " off" : "");
         escape_html(out, is_limited ? "generator" : r->points[i].is_saturated ? "server (saturated)" : "none seen");
         fputs("</td>", out);
-        td_number(out, g->lateness_mean_us, 3, "");
-        td_number(out, g->lateness_p99_us, 3, "");
-        td_number(out, g->waited_for_us_percent, 3, " %");
-        td_number(out, g->waited_for_slot_percent, 3, " %");
-        td_number(out, g->busy_percent, 3, " %");
-        td_number(out, g->cpu_percent_max, 3, " %");
-        td_number(out, g->host_cpu_percent_max, 3, " %");
-        td_number(out, g->skew_ms, 3, "");
+        td_number(out, g->lateness_mean_us, 0, "");
+        td_number(out, g->lateness_p99_us, 0, "");
+        td_number(out, g->waited_for_us_percent, 1, " %");
+        td_number(out, g->waited_for_slot_percent, 1, " %");
+        td_number(out, g->busy_percent, 1, " %");
+        td_number(out, g->cpu_percent_max, 1, " %");
+        td_number(out, g->host_cpu_percent_max, 1, " %");
+        td_number(out, g->skew_ms, 2, "");
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);

@@ -201,7 +201,7 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
                        const double *splits, size_t n_splits)
 {
     struct chart c = {.out = out,
-                      .width = 860,
+                      .width = 1100,
                       .height = is_throughput ? 150 : 190,
                       .left = 68,
                       .right = 26,
@@ -227,10 +227,13 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
         chart_vline(&c, splits[i], is_throughput && n_splits <= 30 ? label : NULL, "split");
     }
     if (is_throughput) {
+        bool has_errors = false;
+        for (size_t i = 0; i < n; i++)
+            has_errors = has_errors || s[i].errors > 0;
         chart_legend(&c,
                      (struct chart_legend[]){{"throughput", "nc-s0", CHART_SWATCH_LINE},
                                              {"failed RPCs in that second", "", CHART_SWATCH_INVALID}},
-                     2);
+                     has_errors ? 2 : 1);
         for (size_t i = 0; i < n; i++)
             if (s[i].errors > 0) {
                 char tooltip[80];
