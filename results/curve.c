@@ -134,7 +134,7 @@ void curve_compute(struct curve_point *points, size_t n, double ceiling_ms, stru
             sorted[i] = points[order[i]];
         memcpy(points, sorted, n * sizeof *points);
         if (!was_sorted)
-            add_note(notes, "the points were not in order of load and have been sorted");
+            add_note(notes, CURVE_NOTE_SORTED);
     }
     free(order);
     free(sorted);

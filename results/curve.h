@@ -18,6 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The note that says so; kept with the points, which are written in their new order. */
+#define CURVE_NOTE_SORTED "the points were not in order of load and have been sorted"
+
 struct curve_point {
     double requested_ops_per_s; /* NAN: unknown */
     double ops_per_s, response_ms;

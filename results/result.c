@@ -148,6 +148,7 @@ static int sort_points(struct result *r, struct curve_point *points)
         return -ENOMEM;
     }
     curve_order(points, r->n_points, order, &was_sorted);
+    r->was_unsorted = r->was_unsorted || !was_sorted;
     for (size_t i = 0; i < r->n_points; i++)
         sorted[i] = r->points[order[i]];
     free(r->points);
@@ -178,6 +179,12 @@ void result_finish(struct result *r)
         r->is_valid = false;
         return;
     }
+    free(points);
+    points = result_curve_points(r); /* in their new order */
+    if (!points)
+        return;
+    if (r->was_unsorted)
+        append(r->curve_notes, "%s", CURVE_NOTE_SORTED);
     curve_compute(points, r->n_points, r->ceiling_ms, &c, r->curve_notes);
     free(points);
     r->peak_ops_per_s = c.peak_ops_per_s;

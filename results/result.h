@@ -249,6 +249,7 @@ struct result {
     double ceiling_ms; /* set by the caller from the workload; NAN or 0: none */
     double peak_ops_per_s, ort_ms;
     double peak_under_ceiling_ops_per_s, ort_under_ceiling_ms;
+    bool was_unsorted;     /* the points came in another order, now or when the file was first written */
     size_t n_curve_points; /* of the ascending part */
     json_t *curve_notes;   /* turned back, unsorted, points left out, ...: array of strings */
     bool is_valid;

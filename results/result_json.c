@@ -3,6 +3,7 @@
  * Reading is strict about what a curve needs (throughput and response time of every point) and lenient about the rest:
  * a figure that is not there is unknown. Keys of later versions are kept and written again.
  */
+#include "curve.h"
 #include "json_text.h"
 #include "point_json.h"
 #include "result.h"
@@ -212,6 +213,11 @@ int result_from_json(const json_t *root, struct result *r, struct result_error *
         status = result_add_point(r, &p);
         if (status)
             goto out;
+    }
+    const json_t *curve_notes = json_object_get(root, "curve_notes");
+    for (size_t i = 0; i < json_array_size(curve_notes); i++) {
+        const char *note = json_string_value(json_array_get(curve_notes, i));
+        r->was_unsorted = r->was_unsorted || (note && strcmp(note, CURVE_NOTE_SORTED) == 0);
     }
     const json_t *loadgens = json_object_get(root, "loadgens");
     for (size_t i = 0; i < json_array_size(loadgens); i++) {
