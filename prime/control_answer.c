@@ -56,11 +56,21 @@ static int add_op(struct tally *into, const lg_op *op)
     return error;
 }
 
+/* Spans are added up and subtracted later: beyond some centuries they are no spans. */
+static bool is_span(int64_t ns)
+{
+    return ns > -(INT64_C(1) << 60) && ns < INT64_C(1) << 60;
+}
+
 static int add_generator(struct tally *into, const lg_ops *ops)
 {
     const lg_generator *from = ops->generator;
     struct generator_tally *g = &into->generator;
 
+    if (!is_span(from->loop_busy_ns) || !is_span(from->loop_cpu_ns) || !is_span(from->run_ns) ||
+        !is_span(g->loop_busy_ns) || !is_span(g->loop_cpu_ns)) {
+        return -EPROTO;
+    }
     g->n_due += from->n_due;
     g->n_waited_for_slot += from->n_waited_for_slot;
     g->n_waited_for_us += from->n_waited_for_us;
@@ -131,7 +141,7 @@ static void take_facts(const lg_facts *f, struct control_answer *answer)
         .held_by_host = f->held_by_host,
         .n_cpus = f->n_cpus,
         .memory_bytes = f->memory_bytes,
-        .wall = {f->wall_ns},
+        .wall = {f->wall_ns < 0 ? 0 : f->wall_ns}, /* so that a difference to ours fits */
         .lease_ns = f->lease_ns,
     };
 }
@@ -177,6 +187,9 @@ static int take_summaries(const lg_processes *s, struct control_answer *answer, 
     }
     for (u_int i = 0; i < s->processes.processes_len; i++) {
         const lg_process_summary *p = &s->processes.processes_val[i];
+        if (!is_span(p->started_late_ns) || !is_span(p->run_ns)) {
+            return -EPROTO;
+        }
         out[i] = (struct control_process_summary){
             .is_dead = p->is_dead,
             .message = p->message,

@@ -70,10 +70,23 @@ def test_findings_of_the_validation_come_with_load_generator_and_target(fake_loa
     assert all(f["loadgen"] == "lg0" and f["target"] == "t1" for f in found)
 
 
-def test_daemon_serves_campaign_after_campaign(fake_loadgen, drive):
+def test_daemon_serves_campaign_after_campaign_and_keeps_nothing_of_them(fake_loadgen, drive):
     server = fake_loadgen()
-    for _ in range(3):
-        assert drive([server], "--run-ms", 300).finish() == 0
+
+    def held():
+        return sorted(os.readlink(f"/proc/{server.pid}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{server.pid}/fd"))
+
+    def mappings():
+        with open(f"/proc/{server.pid}/maps") as f:
+            return sum(1 for line in f if "/dev/zero" in line)
+
+    assert drive([server], "--run-ms", 200).finish() == 0
+    wait_for(lambda: "socket" in held(), 2)
+    before = held()
+    for _ in range(4):
+        assert drive([server], "--run-ms", 200, "--processes", 5).finish() == 0
+    wait_for(lambda: held() == before, 5, "the connection to be closed")
+    assert mappings() == 0
     assert not processes_of(server)
 
 
