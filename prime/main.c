@@ -65,7 +65,8 @@ static const struct command commands[] = {
      "everything that is not standard, are named on standard error.\n"},
     {"hosts", cmd_hosts, "ask every load generator of a campaign who it is, and whether it is free",
      "nfscurve hosts CAMPAIGN.json [--set KEY=VALUE]...",
-     "Shows host name, version, processors, memory, system, addresses, round trip and clock of each load generator, and "
+     "Shows host name, version, processors, memory, system, addresses, round trip and clock of each load generator, "
+     "and "
      "who\n"
      "holds it. One that is at work is not disturbed. Exit status 3 when one is unreachable, has another key, or is "
      "held.\n"},

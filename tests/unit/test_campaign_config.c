@@ -28,12 +28,12 @@ static void expect_errors(const char *text, const char *const *expected)
         bool is_there = false;
         for (size_t i = 0; i < errors.n; i++) {
             is_there |= strcmp(errors.messages[i], expected[n]) == 0;
-}
+        }
         cr_expect(is_there, "missing: %s", expected[n]);
     }
     for (size_t i = 0; i < errors.n && errors.n != n; i++) {
         cr_log_warn("got: %s", errors.messages[i]);
-}
+    }
     cr_assert_eq(errors.n, n);
     campaign_config_fini(&c);
     config_errors_fini(&errors);
