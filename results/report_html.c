@@ -82,10 +82,9 @@ static void title(const struct result *r, const char *metric, FILE *out)
         fputs("</section>\n", out);
     }
     if (!r->is_standard) {
-        fputs("<section class=\"banner warn\"><h2>Non-standard</h2><p>Values that differ from those of a reportable "
-              "result:</p>",
-              out);
-        html_list(out, "reasons", r->nonstandard_reasons);
+        fputs("<section class=\"banner warn\"><p><b>Non-standard</b>, not as a reportable result must be", out);
+        report_each_string(r->nonstandard_reasons, out, " <span class=\"reason\">", "</span>", put_text);
+        fputs("</p>", out);
         fputs("</section>\n", out);
     }
 }
