@@ -48,6 +48,7 @@ struct wire {
     struct rpc_context *rpc;
     struct event *read_event, *write_event, *tick_event;
     bool is_ticking, is_writing;
+    mono_t flushed_at;     /* the last write began */
     struct pending unsent; /* ring head, oldest first */
     struct pending *free_list, *failed, **all;
     size_t n_all, all_capacity;
@@ -107,7 +108,7 @@ static void on_reply(struct rpc_context *rpc, int status, void *data, void *priv
         return;
     p->call->done = now;
     if (p->is_unsent)
-        note_sent(p, now); /* a part of the queue has left and this was in it */
+        note_sent(p, p->wire->flushed_at); /* a part of the queue has left and this was in it */
     if (status != RPC_STATUS_SUCCESS) {
         p->next_free = p->wire->failed;
         p->wire->failed = p;
@@ -157,14 +158,13 @@ static bool service(struct wire *w, int events)
 /* Writes what is queued. False when the stream has ended. */
 static bool flush(struct wire *w)
 {
+    /* Before, not after, as in rpc_conn.c: a response may look too long, by the write, and never too short. */
+    w->flushed_at = mono_now();
     if (rpc_which_events(w->rpc) & POLLOUT && !service(w, POLLOUT))
         return false;
     bool is_wanted = rpc_which_events(w->rpc) & POLLOUT;
-    if (!is_wanted && w->unsent.next != &w->unsent) {
-        mono_t now = mono_now();
-        while (w->unsent.next != &w->unsent)
-            note_sent(w->unsent.next, now);
-    }
+    while (!is_wanted && w->unsent.next != &w->unsent)
+        note_sent(w->unsent.next, w->flushed_at);
     if (is_wanted && !w->is_writing)
         event_add(w->write_event, NULL);
     else if (!is_wanted && w->is_writing)

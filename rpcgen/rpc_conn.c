@@ -182,18 +182,15 @@ static void drop_first_segment(struct rpc_conn *conn)
     }
 }
 
-/* The kernel took n bytes of the queue. */
-static void advance_queue(struct rpc_conn *conn, size_t n)
+/* The kernel took n bytes of the queue in a write that began at `at`. */
+static void advance_queue(struct rpc_conn *conn, size_t n, mono_t at)
 {
     conn->queued_bytes -= n;
     conn->sent_total += n;
-    if (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
-        mono_t now = mono_now();
-        while (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
-            *conn->marks[conn->marks_first].sent_at = now;
-            conn->marks_first = (conn->marks_first + 1) & (conn->marks_capacity - 1);
-            conn->n_marks--;
-        }
+    while (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
+        *conn->marks[conn->marks_first].sent_at = at;
+        conn->marks_first = (conn->marks_first + 1) & (conn->marks_capacity - 1);
+        conn->n_marks--;
     }
     while (conn->n_out > 0) {
         struct out_segment *segment = &conn->out[conn->out_first];
@@ -219,6 +216,9 @@ static void write_queue(struct rpc_conn *conn)
         }
         /* sendmsg is writev with MSG_NOSIGNAL: a peer that is gone is -EPIPE, not the death of the process. */
         struct msghdr message = {.msg_iov = iov, .msg_iovlen = n};
+        /* Before, not after: a process that loses the CPU between the write and the clock would report a response that
+         * is too short. So it can only be too long, by the system call. */
+        mono_t at = conn->n_marks > 0 ? mono_now() : (mono_t){0};
         ssize_t sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
         if (sent < 0) {
             if (errno == EINTR) {
@@ -229,7 +229,7 @@ static void write_queue(struct rpc_conn *conn)
             }
             break;
         }
-        advance_queue(conn, (size_t)sent);
+        advance_queue(conn, (size_t)sent, at);
     }
     bool wanted = conn->n_out > 0 && !conn->is_closed;
     if (wanted && !conn->is_writing && event_add(&conn->write_event, NULL) < 0) {

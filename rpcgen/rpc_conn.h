@@ -63,9 +63,9 @@ struct rpc_segment {
 };
 
 /* Queues one record: head (copied) followed by n segments by reference; the record mark is put before it.
- * sent_at (may be NULL) receives the time at which the record's last byte was handed to the kernel; it must stay valid
- * until then or until the connection is destroyed. 0 or -ENOMEM, -ENOTCONN (nothing was queued, the segments are still
- * the caller's). */
+ * sent_at (may be NULL) receives the time just before the write that handed over the record's last byte; it must stay
+ * valid until then or until the connection is destroyed. 0 or -ENOMEM, -ENOTCONN (nothing was queued, the segments are
+ * still the caller's). */
 int rpc_conn_send(struct rpc_conn *conn, const uint8_t *head, size_t head_bytes, const struct rpc_segment *segments,
                   unsigned n, mono_t *sent_at);
 
