@@ -127,24 +127,6 @@ static void deal(struct deck *d, struct rng *rng)
     d->next = 0;
 }
 
-void deck_spread(struct rng *rng, uint8_t *cards, uint32_t n)
-{
-    struct deck_place places[DECK_SPREAD_MAX];
-    uint32_t counts[UINT8_MAX + 1] = {0}, n_placed = 0;
-
-    assert(n <= DECK_SPREAD_MAX);
-    for (uint32_t i = 0; i < n; i++) {
-        counts[cards[i]]++;
-    }
-    for (uint32_t item = 0; item <= UINT8_MAX; item++) {
-        n_placed = place_cards(places, rng, n_placed, item, counts[item]);
-    }
-    qsort(places, n, sizeof *places, compare_places);
-    for (uint32_t i = 0; i < n; i++) {
-        cards[i] = (uint8_t)places[i].item;
-    }
-}
-
 uint32_t deck_next(struct deck *d, struct rng *rng)
 {
     if (d->next == d->size) {

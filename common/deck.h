@@ -47,11 +47,6 @@ void deck_fini(struct deck *d);
 /* The next item. */
 uint32_t deck_next(struct deck *d, struct rng *rng);
 
-/* Orders n cards (any order before) as a deck is: each kind spread evenly over them, at random places within its
- * stretches. n <= DECK_SPREAD_MAX. For decks whose counts come from elsewhere. */
-#define DECK_SPREAD_MAX 1024u
-void deck_spread(struct rng *rng, uint8_t *cards, uint32_t n);
-
 /* A number in [0, 1) from the next slice: uniform, and of every `strata` draws each slice has one. */
 double deck_next_unit(struct deck *d, struct rng *rng);
 

@@ -179,12 +179,6 @@ double dist_normal_quantile(double p)
     return (low + high) / 2;
 }
 
-double dist_lognormal_draw(double mean, double sigma, struct rng *rng)
-{
-    double u = rng_unit(rng) + 0x1p-54; /* never 0 */
-    return mean * exp(sigma * dist_normal_quantile(u) - sigma * sigma / 2);
-}
-
 double dist_lognormal_slice_mean(double mean, double sigma, double p_low, double p_high)
 {
     assert(p_low < p_high);

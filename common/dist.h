@@ -49,9 +49,6 @@ void dist_access_group_weights(double *weights, uint32_t n_groups);
 double dist_normal_cdf(double z);
 double dist_normal_quantile(double p);
 
-/* A draw of a lognormal with that mean (not median) and sigma of the logarithm. */
-double dist_lognormal_draw(double mean, double sigma, struct rng *rng);
-
 /* Mean of the lognormal between its quantiles p_low < p_high. */
 double dist_lognormal_slice_mean(double mean, double sigma, double p_low, double p_high);
 

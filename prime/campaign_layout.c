@@ -6,6 +6,7 @@
 #include "campaign_layout.h"
 
 #include "campaign_config.h"
+#include "dist.h"
 #include "rng.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static void fill_process(const struct workload *w, uint32_t p, uint32_t n_proces
     l->first_working_set = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file);
     l->n_working_set =
         layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file + l->n_files) - l->first_working_set;
-    l->n_access_groups = (uint32_t)(12 + 12 * (l->lg_n_working_set / 1500));
+    l->n_access_groups = dist_access_group_count(l->lg_n_working_set);
     uint64_t per_directory = w->files_per_directory > 0 ? w->files_per_directory : 1;
     l->n_directories = (l->n_files + per_directory - 1) / per_directory;
     l->n_symlinks = w->symlinks_per_process;

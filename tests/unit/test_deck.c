@@ -171,27 +171,6 @@ Test(deck, more_items_than_cards_take_turns)
     deck_fini(&d);
 }
 
-Test(deck, spread_keeps_the_cards_and_every_prefix_in_proportion)
-{
-    struct rng rng;
-    rng_seed(&rng, 10, 0);
-    for (unsigned round = 0; round < 200; round++) {
-        uint8_t cards[200];
-        unsigned counts[256] = {0};
-        memset(cards, 7, 100);
-        memset(cards + 100, 200, 98);
-        cards[198] = 0;
-        cards[199] = 255;
-        deck_spread(&rng, cards, 200);
-        for (unsigned i = 1; i <= 200; i++) {
-            counts[cards[i - 1]]++;
-            cr_assert(fabs(counts[7] - 0.5 * i) < 3, "%u of %u", counts[7], i);
-        }
-        cr_assert(counts[7] == 100 && counts[200] == 98 && counts[0] == 1 && counts[255] == 1);
-    }
-    deck_spread(&rng, NULL, 0);
-}
-
 Test(deck, weights_that_make_no_sense_are_refused)
 {
     struct deck d;

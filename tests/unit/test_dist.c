@@ -149,24 +149,6 @@ Test(dist, normal_quantile_is_the_inverse_of_the_distribution)
     cr_assert_eq(dist_normal_quantile(1), INFINITY);
 }
 
-static double lognormal_cdf(double value, void *arg)
-{
-    (void)arg; /* mean 1000, sigma 1.5: the median is 1000 e^(-1.125) */
-    return dist_normal_cdf((log(value) - log(1000) + 1.125) / 1.5);
-}
-
-Test(dist, lognormal_draws_have_their_distribution)
-{
-    enum { N = 5000 };
-    static double values[N];
-    struct rng rng;
-    rng_seed(&rng, 9, 0);
-    for (unsigned i = 0; i < N; i++) {
-        values[i] = dist_lognormal_draw(1000, 1.5, &rng);
-    }
-    cr_assert_gt(stats_ks_test(values, N, lognormal_cdf, NULL), 0.01);
-}
-
 Test(dist, slices_of_a_lognormal_have_its_mean_together)
 {
     for (double sigma = 0.01; sigma < 5; sigma *= 3) {
