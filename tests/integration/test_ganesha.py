@@ -68,5 +68,5 @@ def test_server_that_dies_keeps_the_points_before(ganesha, start_campaign, small
     server.server.kill()
     outcome = run.finish(60)
     assert outcome.status in (1, 3), outcome
-    assert outcome.points and outcome.points[0]["valid"], outcome
+    assert outcome.points and outcome.points[0]["errors"]["failed"] == 0, outcome
     assert outcome.result["valid"] is False
