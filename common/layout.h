@@ -70,7 +70,7 @@ static inline uint64_t layout_working_set_from(uint64_t lg_n_files, uint64_t lg_
  * half of them and a little reserve. */
 static inline uint64_t layout_fileset_handle_reserve(uint64_t n_non_io_files)
 {
-    return n_non_io_files / 2 + n_non_io_files / 16 + 16;
+    return n_non_io_files / 2 + n_non_io_files / 64 + 16;
 }
 
 static inline uint64_t layout_memory_bytes(const struct process_layout *l)

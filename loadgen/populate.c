@@ -516,6 +516,25 @@ static bool on_top_entry(void *arg, const struct tree_entry *e)
     return t->extras.n_extras < MAX_EXTRAS;
 }
 
+/* A directory's names are counted as they go. */
+static int remove_top(struct populate *p, const char *name, uint32_t type)
+{
+    struct fileset *fs = p->options.fileset;
+    struct nfs3_fh fh;
+    _Atomic uint64_t n_removed = 0;
+    if (type == 0 || type == NFS3_DIR) {
+        int error = tree_lookup(&p->tree, &fs->testdir, name, &fh, &type, NULL);
+        if (error == 0 && type == NFS3_DIR) {
+            error = tree_empty_dir(&p->tree, &fh, &n_removed);
+        }
+        p->options.shared->facts.n_files_removed += n_removed;
+        if (error != 0) {
+            return error == -ENOENT ? 0 : error;
+        }
+    }
+    return tree_remove(&p->tree, &fs->testdir, name, type);
+}
+
 static int trim_top(struct populate *p)
 {
     struct fileset *fs = p->options.fileset;
@@ -534,7 +553,7 @@ static int trim_top(struct populate *p)
         again = t->extras.n_extras > 0;
         for (uint32_t i = 0; i < t->extras.n_extras; i++) {
             if (error == 0) {
-                error = tree_remove(&p->tree, &fs->testdir, t->extras.extras[i], t->extras.extra_types[i]);
+                error = remove_top(p, t->extras.extras[i], t->extras.extra_types[i]);
             }
             free(t->extras.extras[i]);
         }

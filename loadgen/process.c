@@ -214,6 +214,7 @@ static void begin_validate(struct process *p)
                                        .shared = p->shared,
                                        .where = p->where,
                                        .level = p->command.validate_level,
+                                       .client_number = p->command.layout.client,
                                        .process = p->setup->process,
                                        .timeout_ns = p->setup->client.timeout_ns,
                                        .root = p->root,

@@ -147,7 +147,7 @@ static int check(struct validate *v)
 {
     struct validate_context *c = &v->context;
     char name[32];
-    snprintf(name, sizeof name, "validate%u", v->options.process);
+    snprintf(name, sizeof name, "validate%u-%u", v->options.client_number, v->options.process);
     int error = tree_ensure_dir(&c->tree, &c->root, name, &c->dir, NULL);
     if (error == 0) {
         error = tree_empty_dir(&c->tree, &c->dir, NULL);

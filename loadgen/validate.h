@@ -5,7 +5,7 @@
  *   level 3  data: what is written is read, at every edge
  *
  * A rule that is broken becomes a process_finding {rule, op, expected, got}; the rules that do not depend on it are
- * checked all the same. All work is done in a directory of its own, validate<process>, which is removed again.
+ * checked all the same. All work is done in a directory of its own, validate<client>-<process>, which is removed again.
  */
 #ifndef NFSCURVE_LOADGEN_VALIDATE_H
 #define NFSCURVE_LOADGEN_VALIDATE_H
@@ -22,7 +22,7 @@ struct validate_options {
     struct process_shared *shared; /* findings, progress, last_op */
     const char *where;             /* "server:/export" */
     uint32_t level;                /* 1..3 */
-    uint32_t process;
+    uint32_t client_number, process;
     int64_t timeout_ns;
     struct nfs3_fh root;
     /* 0 whatever was found, -ECANCELED, or why it could not go on. Once, from the loop. */

@@ -30,7 +30,7 @@
 #define MAX_LOADS     32
 
 struct options {
-    const char *server, *export_path, *workload, *overrides, *engine;
+    const char *server, *export_path, *workload, *overrides, *engine, *before_load;
     uint16_t nfs_port, mount_port;
     double loads[MAX_LOADS];
     uint32_t n_loads, n_processes, validate_level, n_connections;
@@ -360,6 +360,9 @@ static int run(struct state *st, json_t *out)
         double populate_s = (double)mono_since_ns(mono_now(), begin) / 1e9;
         if (error == 0) {
             json_t *facts = facts_json(st), *load = json_object();
+            if (st->o.before_load != NULL && system(st->o.before_load) != 0) {
+                fprintf(stderr, "failed: %s\n", st->o.before_load);
+            }
             if (!st->o.no_load) {
                 error = command(st, PROCESS_DO_LOAD);
                 json_decref(load);
@@ -380,13 +383,13 @@ static int run(struct state *st, json_t *out)
 static void parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = {
-        {"server", 1, NULL, 's'},      {"nfs-port", 1, NULL, 'n'},  {"mount-port", 1, NULL, 'm'},
-        {"export", 1, NULL, 'e'},      {"workload", 1, NULL, 'w'},  {"set", 1, NULL, 'S'},
-        {"ops", 1, NULL, 'o'},         {"processes", 1, NULL, 'p'}, {"warmup-s", 1, NULL, 'W'},
-        {"run-s", 1, NULL, 'r'},       {"seed", 1, NULL, 'x'},      {"engine", 1, NULL, 'E'},
-        {"validate", 1, NULL, 'v'},    {"clean", 0, NULL, 'c'},     {"stop-after-s", 1, NULL, 'T'},
-        {"no-load", 0, NULL, 'N'},     {"intervals", 0, NULL, 'i'}, {"timeout-s", 1, NULL, 't'},
-        {"connections", 1, NULL, 'C'}, {NULL, 0, NULL, 0}};
+        {"server", 1, NULL, 's'},      {"nfs-port", 1, NULL, 'n'},    {"mount-port", 1, NULL, 'm'},
+        {"export", 1, NULL, 'e'},      {"workload", 1, NULL, 'w'},    {"set", 1, NULL, 'S'},
+        {"ops", 1, NULL, 'o'},         {"processes", 1, NULL, 'p'},   {"warmup-s", 1, NULL, 'W'},
+        {"run-s", 1, NULL, 'r'},       {"seed", 1, NULL, 'x'},        {"engine", 1, NULL, 'E'},
+        {"validate", 1, NULL, 'v'},    {"clean", 0, NULL, 'c'},       {"stop-after-s", 1, NULL, 'T'},
+        {"no-load", 0, NULL, 'N'},     {"intervals", 0, NULL, 'i'},   {"timeout-s", 1, NULL, 't'},
+        {"connections", 1, NULL, 'C'}, {"before-load", 1, NULL, 'B'}, {NULL, 0, NULL, 0}};
     *o = (struct options){.server = "127.0.0.1",
                           .export_path = "/export",
                           .workload = "sfs3",
@@ -446,6 +449,9 @@ static void parse(int argc, char **argv, struct options *o)
             break;
         case 'T':
             o->stop_after_s = atof(optarg);
+            break;
+        case 'B':
+            o->before_load = optarg;
             break;
         case 'N':
             o->no_load = true;
