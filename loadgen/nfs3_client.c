@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#define MOUNT_TIMEOUT_NS (10 * NS_PER_S)
+#define SPARE_DESCRIPTORS 256 /* for everything else in the process */
+#define MOUNT_TIMEOUT_NS  (10 * NS_PER_S)
 
 struct nfs3_client {
     struct event_base *base; /* (ref) */
@@ -86,6 +88,18 @@ static void on_mounted(int error, const char *message, const struct nfs3_fh *roo
     }
 }
 
+/* The usual soft limit of 1024 descriptors is less than some ask for in connections. When the hard limit is less too,
+ * the connections beyond it say so. */
+static void allow_descriptors(uint32_t n)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)n + SPARE_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int start_mount(struct nfs3_client *c)
 {
     const struct nfs3_client_options *o = &c->options;
@@ -139,6 +153,7 @@ struct nfs3_client *nfs3_client_create(struct event_base *base, const struct nfs
     c->on_ready = on_ready;
     c->arg = arg;
     c->n_links = options->n_connections;
+    allow_descriptors(c->n_links);
     c->links = calloc(c->n_links, sizeof *c->links);
     c->server = strdup(options->server);
     c->export_path = strdup(options->export_path);

@@ -477,11 +477,6 @@ int main(int argc, char **argv)
     uint32_t window = optind + 2 < argc ? (uint32_t)atoi(argv[optind + 2]) : 1;
     if (strcmp(mode, "connect") == 0)
         o.n_connections = n;
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
 
     struct event_config *config = event_config_new();
     event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);

@@ -6,12 +6,13 @@ at most the seven beside it.
 
 import os
 import re
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from support.fake_nfs import FakeServer
+from support.fake_nfs import FakeServer, record
 from support.process import PATIENCE, die_with_parent
 
 ENGINES = ["native", "libnfs"]
@@ -27,8 +28,8 @@ def probe(engine_tool):
 def server():
     servers = []
 
-    def make(fault=lambda *_: False):
-        servers.append(FakeServer(fault))
+    def make(fault=lambda *_: False, mount=None):
+        servers.append(FakeServer(fault, mount))
         return servers[-1]
 
     yield make
@@ -224,7 +225,32 @@ def test_several_connections_from_a_source_address(probe, target, engine):
     assert "ok=1000" in out.splitlines()[-1]
 
 
+def words(xid, *more):
+    return record(struct.pack(f">{1 + len(more)}I", xid, *more))
+
+
 class TestRefusedMounts:
+    @pytest.mark.parametrize(
+        "answer,expected",
+        [
+            (lambda xid: words(xid, 1, 0, 0, 0, 0, 13), "permission denied (MNT3ERR_ACCES)"),
+            (lambda xid: words(xid, 1, 0, 0, 0, 0, 2), "no such export (MNT3ERR_NOENT)"),
+            (lambda xid: words(xid, 1, 0, 0, 0, 1), "program unavailable (PROG_UNAVAIL)"),
+            (lambda xid: words(xid, 1, 0, 0, 0, 2, 1, 1), "only 1 to 1"),
+            (lambda xid: words(xid, 1, 1, 1, 5), "AUTH_TOOWEAK"),
+            (lambda xid: words(xid, 1, 0, 0, 0, 0, 0, 65), "does not decode"),
+            (lambda xid: words(xid, 1, 0, 0, 0, 0, 0, 0, 1, 6), "AUTH_SYS"),
+            (lambda xid: b"\xff\xff\xff\xff", "record mark"),
+            (lambda xid: None, "no reply in time"),
+        ],
+        ids=["not-exported", "no-export", "no-program", "no-version", "weak", "malformed", "gss-only", "no-record", "silent"],
+    )
+    def test_say_why(self, probe, server, answer, expected):
+        port = server(mount=answer).port
+        done = run(probe, "native", port, "ops", check=False, options=["-t", 300, "-x", "/the/export"])
+        assert done.returncode == 1 and expected in done.stderr, done.stderr
+        assert "127.0.0.1:/the/export" in done.stderr and len(done.stderr.splitlines()) == 1
+
     def test_export_that_is_not_there(self, probe, target):
         t = target()
         done = run(probe, "native", t.port, "ops", options=["-x", "/nothing"], check=False)

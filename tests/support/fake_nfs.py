@@ -55,8 +55,9 @@ class Connection:
 
 
 class FakeServer:
-    def __init__(self, fault=lambda *_: False):
-        self.fault = fault
+    def __init__(self, fault=lambda *_: False, mount=None):
+        """mount(xid) -> the bytes to send for MNT (None: nothing), instead of the root handle."""
+        self.fault, self.mount = fault, mount
         self.run, self.k = -1, 0
         self.calls = 0
         self.connections = []
@@ -141,7 +142,9 @@ class FakeServer:
     def _call(self, connection, call):
         xid, _, _, program, _, procedure = struct.unpack(">6I", call[:24])
         self.calls += 1
-        if program == MOUNT:
+        if program == MOUNT and self.mount:
+            connection.send(self.mount(xid) or b"")
+        elif program == MOUNT:
             connection.reply(xid, struct.pack(">2I", 0, len(ROOT)) + ROOT + struct.pack(">2I", 1, 1))
         elif procedure == 18:
             self.run, self.k = self.run + 1, 0
