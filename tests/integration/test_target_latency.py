@@ -2,7 +2,7 @@
 
 The client's own round trip without any latency is measured first and is taken off; medians, because a virtual machine now and then
 takes a processor away for milliseconds. Where the test may, both programs run before all others (SCHED_FIFO): what else the machine
-does is not what is measured here.
+does is not what is measured here. "latency" waits for its replies without sleeping, so that only the target's own wake-up is in them.
 """
 
 import json

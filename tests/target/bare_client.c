@@ -155,12 +155,11 @@ void bare_receive(struct bare *b, struct bare_reply *reply)
             b->in_end -= b->in_start;
             b->in_start = 0;
         }
-        ssize_t n = recv(b->fd, b->in + b->in_end, b->in_capacity - b->in_end, 0);
-        if (n <= 0 && errno != EINTR) {
+        ssize_t n = recv(b->fd, b->in + b->in_end, b->in_capacity - b->in_end, b->spins ? MSG_DONTWAIT : 0);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
             fatal(n == 0 ? "the server closed the connection" : "recv");
         }
         b->in_end += n > 0 ? (size_t)n : 0;
-        b->n_reads++;
     }
     size_t bytes = whole_record(b);
     const uint8_t *p = b->in + b->in_start + 4;

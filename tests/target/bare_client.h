@@ -23,7 +23,7 @@ struct bare {
     size_t out_len, out_capacity, mark_at;
     uint8_t *in;
     size_t in_start, in_end, in_capacity;
-    uint64_t n_reads; /* recv calls so far */
+    int spins; /* waits for replies by asking again and again: no wake-up of ours is in what is measured */
 };
 
 /* One reply: results behind the RPC header, valid until the next. */

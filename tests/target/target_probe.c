@@ -9,9 +9,7 @@
  */
 #include "bare_client.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +91,7 @@ static void measure_latency(struct bare *b, const char *op, unsigned n, const st
 {
     struct bare_reply reply;
     int64_t begin = bare_now_ns();
+    b->spins = 1;
     for (unsigned i = 0; i < n; i++) {
         put_op(b, op, root, file);
         int64_t sent = bare_now_ns();
