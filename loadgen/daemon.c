@@ -31,8 +31,8 @@ struct daemon {
     uint64_t ended_session; /* the last one that lost the lease, and why */
     char ended_why[256];
 
-    uint32_t serial;              /* of the last phase; 0: none */
-    mono_t load_start, run_start; /* of the last LOAD, as intended */
+    uint32_t serial;                            /* of the last phase; 0: none */
+    mono_t load_start, run_start;               /* of the last LOAD, as intended */
     struct host_cpu cpu_at_start, cpu_at_begin; /* of the load, of its recorded run */
     double host_cpu_percent;
 };
