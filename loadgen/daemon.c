@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* The prime promises that load ends within a second; a process has 500 ms for it. */
-#define STOP_PATIENCE_NS (900 * NS_PER_MS)
+#define STOP_PATIENCE_NS (700 * NS_PER_MS)
 /* A process that is asked to leave has nothing to save: its figures are in shared memory. */
 #define LEAVE_PATIENCE_NS (300 * NS_PER_MS)
 
@@ -94,7 +94,7 @@ static void on_stop_patience(evutil_socket_t fd, short what, void *arg)
     for (uint32_t i = 0; d->supervisor && i < supervisor_n(d->supervisor); i++) {
         if (!supervisor_death_reason(d->supervisor, i) &&
             atomic_load(&supervisor_shared(d->supervisor, i)->done_serial) != d->serial) {
-            supervisor_kill(d->supervisor, i, "it did not stop within 0.9 s");
+            supervisor_kill(d->supervisor, i, "it did not stop within 0.7 s");
         }
     }
 }

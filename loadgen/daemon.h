@@ -74,7 +74,7 @@ int daemon_configure(struct daemon *d, uint64_t session, const struct daemon_con
 int daemon_set_layouts(struct daemon *d, const struct process_layout *layouts, uint32_t n, char *message, size_t cap);
 int daemon_start(struct daemon *d, const struct daemon_phase *phase, char *message, size_t cap);
 
-/* Ends the present phase; who has not stopped after 900 ms is killed. */
+/* Ends the present phase; who has not stopped after 700 ms is killed. */
 void daemon_stop(struct daemon *d);
 void daemon_release(struct daemon *d, const char *why);
 
