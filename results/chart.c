@@ -14,8 +14,9 @@ static const char *const dark[N_SERIES] = {"#6cb2ff", "#fb923c", "#4ade9f", "#f4
 
 double chart_step(double range, int about)
 {
-    if (!(range > 0))
+    if (!(range > 0)) {
         return 1;
+    }
     double raw = range / about, power = pow(10, floor(log10(raw))), fraction = raw / power;
     return power * (fraction <= 1 ? 1 : fraction <= 2 ? 2 : fraction <= 2.5 ? 2.5 : fraction <= 5 ? 5 : 10);
 }
@@ -24,10 +25,12 @@ void chart_scale(struct chart *c, double x_min, double x_max, double y_max)
 {
     c->x_min = x_min;
     c->y_min = 0;
-    if (!(x_max > x_min) || !isfinite(x_max))
+    if (!(x_max > x_min) || !isfinite(x_max)) {
         x_max = x_min + 1;
-    if (!(y_max > 0) || !isfinite(y_max))
+    }
+    if (!(y_max > 0) || !isfinite(y_max)) {
         y_max = 1;
+    }
     double step = chart_step(x_max - x_min, 8);
     c->x_max = x_min + step * ceil((x_max - x_min) / step - 1e-9);
     step = chart_step(y_max, 6);
@@ -57,21 +60,24 @@ const char *chart_number(double v, int digits, char out[static 48])
         return out;
     }
     int decimals = fabs(v) >= 1 ? digits - 1 - (int)floor(log10(fabs(v))) : digits;
-    if (fabs(v) > 1e15)
+    if (fabs(v) > 1e15) {
         snprintf(plain, sizeof plain, "%.3g", v);
-    else
+    } else {
         snprintf(plain, sizeof plain, "%.*f", decimals < 0 ? 0 : decimals > 6 ? 6 : decimals, v);
+    }
     char *dot = strchr(plain, '.');
     if (dot && !strchr(plain, 'e')) { /* trailing zeros say nothing on an axis */
         char *end = plain + strlen(plain);
-        while (end > dot && (end[-1] == '0' || end[-1] == '.'))
+        while (end > dot && (end[-1] == '0' || end[-1] == '.')) {
             *--end = '\0';
+        }
     }
     size_t whole = strcspn(plain, ".e"), o = 0;
     for (size_t i = 0; plain[i]; i++) {
         bool is_group = i > 0 && i < whole && (whole - i) % 3 == 0 && plain[i - 1] != '-';
-        if (is_group)
+        if (is_group) {
             out[o++] = ',';
+        }
         out[o++] = plain[i];
     }
     out[o] = '\0';
@@ -97,8 +103,9 @@ void chart_style(FILE *out)
           ".nc-invalid{stroke:#b42318;stroke-width:2.2;fill:#ffffff}.nc-off{fill:#ffffff;stroke-width:2}"
           ".nc-mark{stroke:#ffffff;stroke-width:1.5}.nc-hit{fill:#ffffff;fill-opacity:0}",
           out);
-    for (int i = 0; i < N_SERIES; i++)
+    for (int i = 0; i < N_SERIES; i++) {
         fprintf(out, ".nc-s%d{stroke:%s}.nc-f%d{fill:%s}", i, light[i], i, light[i]);
+    }
     fputs("@media screen and "
           "(prefers-color-scheme:dark){.nc-text{fill:#b9c3d1}.nc-title,.nc-heading,.nc-strong{fill:#eef2f7}.nc-grid{"
           "stroke:#2b3442}"
@@ -108,8 +115,9 @@ void chart_style(FILE *out)
           ".nc-split{stroke:#46536a}"
           ".nc-band-50,.nc-band-90,.nc-area{fill:#6cb2ff}",
           out);
-    for (int i = 0; i < N_SERIES; i++)
+    for (int i = 0; i < N_SERIES; i++) {
         fprintf(out, ".nc-s%d{stroke:%s}.nc-f%d{fill:%s}", i, dark[i], i, dark[i]);
+    }
     fputs("}", out);
 }
 
@@ -118,10 +126,11 @@ void chart_begin(struct chart *c, const char *title, bool is_alone)
     fprintf(c->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"nc-svg\" role=\"img\" aria-label=\"");
     escape_html_short(c->out, title);
     fprintf(c->out, "\" viewBox=\"0 0 %.0f %.0f\" ", c->width, c->height);
-    if (is_alone)
+    if (is_alone) {
         fprintf(c->out, "width=\"%.0f\" height=\"%.0f\"", c->width, c->height);
-    else
+    } else {
         fputs("width=\"100%\"", c->out);
+    }
     fputs(">\n<title>", c->out);
     escape_html_short(c->out, title);
     fputs("</title>\n", c->out);
@@ -133,11 +142,12 @@ void chart_begin(struct chart *c, const char *title, bool is_alone)
                 c->height);
     }
     /* lines and marks may stand out of the plot by their width, areas may not */
-    for (int margin = 0; margin <= 8; margin += 8)
+    for (int margin = 0; margin <= 8; margin += 8) {
         fprintf(c->out,
                 "<clipPath id=\"nc-%s-%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
                 margin ? "clip" : "plot", c->id, c->left - margin, c->top - margin,
                 c->width - c->left - c->right + 2 * margin, c->height - c->top - c->bottom + 2 * margin);
+    }
 }
 
 void chart_axes(struct chart *c, const char *x_title, const char *y_title)
@@ -193,8 +203,9 @@ static void put_path(struct chart *c, const struct chart_xy *xy, size_t n)
 
 void chart_line(struct chart *c, const struct chart_xy *xy, size_t n, unsigned series, const char *classes)
 {
-    if (n < 2)
+    if (n < 2) {
         return;
+    }
     fprintf(c->out, "<path clip-path=\"url(#nc-clip-%u)\" class=\"nc-line nc-s%u %s\" d=\"", c->id, series % N_SERIES,
             classes);
     put_path(c, xy, n);
@@ -204,58 +215,54 @@ void chart_line(struct chart *c, const struct chart_xy *xy, size_t n, unsigned s
 void chart_band(struct chart *c, const struct chart_xy *low, const struct chart_xy *high, size_t n, const char *classes)
 {
     bool is_first = true;
-    if (n < 2)
+    if (n < 2) {
         return;
+    }
     fprintf(c->out, "<path clip-path=\"url(#nc-plot-%u)\" class=\"%s\" d=\"", c->id, classes);
     for (size_t i = 0; i < n; i++) {
-        if (!is_drawable(c, high[i].x, high[i].y) || !is_drawable(c, low[i].x, low[i].y))
+        if (!is_drawable(c, high[i].x, high[i].y) || !is_drawable(c, low[i].x, low[i].y)) {
             continue;
+        }
         fprintf(c->out, "%c%.1f %.1f", is_first ? 'M' : 'L', chart_x(c, high[i].x), chart_y(c, high[i].y));
         is_first = false;
     }
-    for (size_t i = n; i-- > 0;)
-        if (is_drawable(c, low[i].x, low[i].y) && is_drawable(c, high[i].x, high[i].y))
+    for (size_t i = n; i-- > 0;) {
+        if (is_drawable(c, low[i].x, low[i].y) && is_drawable(c, high[i].x, high[i].y)) {
             fprintf(c->out, "L%.1f %.1f", chart_x(c, low[i].x), chart_y(c, low[i].y));
+        }
+    }
     fputs(is_first ? "\"/>\n" : "Z\"/>\n", c->out);
-}
-
-void chart_bar(struct chart *c, double x, double low, double high, unsigned series)
-{
-    if (!is_drawable(c, x, low) || !is_drawable(c, x, high))
-        return;
-    fprintf(c->out,
-            "<path clip-path=\"url(#nc-clip-%u)\" class=\"nc-line nc-thin nc-s%u\" d=\"M%.1f %.1fV%.1fm-4 0h8M%.1f "
-            "%.1fh8\"/>\n",
-            c->id, series % N_SERIES, chart_x(c, x), chart_y(c, low), chart_y(c, high), chart_x(c, x) - 4,
-            chart_y(c, low));
 }
 
 void chart_mark(struct chart *c, double x, double y, enum chart_mark mark, unsigned series, const char *tooltip)
 {
-    if (!is_drawable(c, x, y))
+    if (!is_drawable(c, x, y)) {
         return;
+    }
     double px = chart_x(c, x), py = chart_y(c, y);
     fputs("<g class=\"nc-point\"><title>", c->out);
     escape_html(c->out, tooltip);
     fprintf(c->out, "</title><circle class=\"nc-hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"11\"/>", px, py);
-    if (mark == CHART_MARK_POINT)
+    if (mark == CHART_MARK_POINT) {
         fprintf(c->out, "<circle class=\"nc-mark nc-f%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.6\"/>", series % N_SERIES, px,
                 py);
-    else if (mark == CHART_MARK_OFF_CURVE)
+    } else if (mark == CHART_MARK_OFF_CURVE) {
         fprintf(c->out, "<circle class=\"nc-off nc-s%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.2\"/>", series % N_SERIES, px,
                 py);
-    else
+    } else {
         fprintf(c->out,
                 "<circle class=\"nc-invalid\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><path class=\"nc-invalid\" d=\"M%.1f "
                 "%.1fl6 6m0 -6l-6 6\"/>",
                 px, py, px - 3, py - 3);
+    }
     fputs("</g>\n", c->out);
 }
 
 void chart_hline(struct chart *c, double y, const char *label, const char *classes, bool is_left)
 {
-    if (!(y > 0) || y > c->y_max)
+    if (!(y > 0) || y > c->y_max) {
         return;
+    }
     double right = c->width - c->right, py = chart_y(c, y);
     fprintf(c->out,
             "<path class=\"nc-%s\" d=\"M%.1f %.1fH%.1f\"/><text class=\"nc-label-%s\" x=\"%.1f\" y=\"%.1f\" "
@@ -279,8 +286,9 @@ void chart_vline(struct chart *c, double x, const char *label, const char *class
 
 void chart_label(struct chart *c, double x, double y, const char *text, const char *classes)
 {
-    if (!is_drawable(c, x, y))
+    if (!is_drawable(c, x, y)) {
         return;
+    }
     double px = chart_x(c, x), py = chart_y(c, y), right = c->width - c->right;
     bool is_at_right = px > right - 140;
     fprintf(c->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", classes,
@@ -311,8 +319,9 @@ void chart_foot(struct chart *c, const char *first, const char *second)
 static double text_width(const char *text)
 {
     double n = 0;
-    for (; *text; text++)
+    for (; *text; text++) {
         n += (*text & 0xc0) != 0x80;
+    }
     return fmin(n, ESCAPE_SHORT_BYTES) * 7.3;
 }
 
@@ -325,13 +334,14 @@ void chart_legend(struct chart *c, const struct chart_legend *entries, size_t n)
             x = c->left;
             y += 18;
         }
-        if (entries[i].swatch == CHART_SWATCH_AREA)
+        if (entries[i].swatch == CHART_SWATCH_AREA) {
             fprintf(c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"10\"/>", entries[i].classes,
                     x, y - 9);
-        else if (entries[i].swatch == CHART_SWATCH_INVALID)
+        } else if (entries[i].swatch == CHART_SWATCH_INVALID) {
             fprintf(c->out, "<circle class=\"nc-invalid\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", x + 11, y - 4);
-        else
+        } else {
             fprintf(c->out, "<path class=\"nc-line %s\" d=\"M%.1f %.1fh22\"/>", entries[i].classes, x, y - 4);
+        }
         fprintf(c->out, "<text class=\"nc-text\" x=\"%.1f\" y=\"%.1f\">", x + 28, y);
         escape_html_short(c->out, entries[i].label);
         fputs("</text>\n", c->out);

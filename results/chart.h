@@ -41,8 +41,6 @@ void chart_line(struct chart *c, const struct chart_xy *xy, size_t n, unsigned s
 /* Area between two lines of the same x. */
 void chart_band(struct chart *c, const struct chart_xy *low, const struct chart_xy *high, size_t n,
                 const char *classes);
-/* Error bar. */
-void chart_bar(struct chart *c, double x, double low, double high, unsigned series);
 
 enum chart_mark { CHART_MARK_POINT, CHART_MARK_INVALID, CHART_MARK_OFF_CURVE };
 /* `tooltip` is escaped here. */

@@ -2,6 +2,7 @@
 #include "curve.h"
 #include "result.h"
 #include "statistics.h"
+#include "stats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,9 +42,11 @@ static double ort_of(const struct result *r, double load, double *within)
 
 static const struct point_result *point_at(const struct result *r, double load)
 {
-    for (size_t i = 0; i < r->n_points; i++)
-        if (r->points[i].is_valid && fabs(r->points[i].requested_ops_per_s - load) <= SAME_LOAD * load)
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (r->points[i].is_valid && fabs(r->points[i].requested_ops_per_s - load) <= SAME_LOAD * load) {
             return &r->points[i];
+        }
+    }
     return NULL;
 }
 
@@ -66,15 +69,17 @@ static double response_at_throughput(const struct result *r, double load, double
     struct curve curve;
     struct curve_point *points = result_curve_points(r);
     *within = NAN;
-    if (!points)
+    if (!points) {
         return NAN;
+    }
     curve_compute(points, r->n_points, NAN, &curve, NULL);
     double v = curve_response_at(points, r->n_points, load);
-    for (size_t i = 0; i < r->n_points; i++) /* the nearest point's half-width stands for the place between two */
+    for (size_t i = 0; i < r->n_points; i++) { /* the nearest point's half-width stands for the place between two */
         if (r->points[i].achieved_ops_per_s >= load && isfinite(r->points[i].response_ci95_ms)) {
             *within = r->points[i].response_ci95_ms / 1.96 / r->points[i].response_ms;
             break;
         }
+    }
     free(points);
     return v > 0 ? v : NAN;
 }
@@ -83,12 +88,14 @@ static struct compare_figure figure_of(const struct compare_group *g, value_fn v
 {
     struct compare_figure f = {.mean = NAN, .sd = NAN, .log_var = NAN};
     double within_sq = 0, *v = calloc(2 * g->n + 1, sizeof *v), *logs = v + g->n;
-    if (!v)
+    if (!v) {
         return f;
+    }
     for (size_t i = 0; i < g->n; i++) {
         double within, one = value(g->repeats[i], load, &within);
-        if (isnan(one))
+        if (isnan(one)) {
             continue;
+        }
         v[f.n] = one;
         logs[f.n++] = log(one);
         within_sq += within * within;
@@ -115,28 +122,31 @@ static struct compare_difference difference(const struct compare_figure *base, c
                                             double prior, double prior_df, double level)
 {
     struct compare_difference d = {.percent = NAN, .half_width_percent = NAN};
-    if (!(base->mean > 0) || !(a->mean > 0))
+    if (!(base->mean > 0) || !(a->mean > 0)) {
         return d;
+    }
     d.percent = 100 * (a->mean / base->mean - 1);
-    if (isnan(base->log_var) || isnan(a->log_var))
+    if (isnan(base->log_var) || isnan(a->log_var)) {
         return d;
+    }
     double df = fmin(1e6, base->df) + fmin(1e6, a->df);
     double pooled = (fmin(1e6, base->df) * base->log_var + fmin(1e6, a->df) * a->log_var) / df;
     double variance = pooled * (1 / (double)base->n + 1 / (double)a->n);
-    if (base->noise != COMPARE_NOISE_REPEATS || a->noise != COMPARE_NOISE_REPEATS)
+    if (base->noise != COMPARE_NOISE_REPEATS || a->noise != COMPARE_NOISE_REPEATS) {
         variance = base->log_var / (double)base->n + a->log_var / (double)a->n;
-    else if (isfinite(prior)) {
+    } else if (isfinite(prior)) {
         pooled = (df * pooled + prior_df * prior) / (df + prior_df);
         df += prior_df;
         variance = pooled * (1 / (double)base->n + 1 / (double)a->n);
     }
     double error = sqrt(variance), log_ratio = log(a->mean / base->mean);
-    d.half_width_percent = 100 * expm1(statistics_t_quantile(0.05, df) * error);
+    d.half_width_percent = 100 * expm1(stats_student_quantile(0.05, df) * error);
     /* identical repeats have no scatter: then any difference counts, but for the last digits of the arithmetic */
-    if (error < 1e-9)
+    if (error < 1e-9) {
         d.exceeds_noise = fabs(log_ratio) > 1e-6;
-    else
-        d.exceeds_noise = statistics_t_probability(log_ratio / error, df) < level;
+    } else {
+        d.exceeds_noise = stats_student_p(log_ratio / error, df) < level;
+    }
     return d;
 }
 
@@ -146,23 +156,27 @@ static struct compare_figure mean_figure(const struct compare_group *g, value_fn
 {
     struct compare_figure f = {.mean = NAN, .sd = NAN, .log_var = NAN};
     double *logs = calloc(g->n + 1, sizeof *logs), log_mean, log_sd;
-    if (!logs)
+    if (!logs) {
         return f;
+    }
     for (size_t i = 0; i < g->n; i++) {
         double sum = 0, n = 0;
         for (size_t k = 0; k < c->n_rows; k++) {
             double within, v = value(g->repeats[i], c->rows[k].ops_per_s, &within);
-            if (isnan(v))
+            if (isnan(v)) {
                 continue;
+            }
             sum += log(v);
             n++;
         }
-        if (n > 0 && n == (double)c->n_rows)
+        if (n > 0 && n == (double)c->n_rows) {
             logs[f.n++] = sum / n;
+        }
     }
     statistics_mean_sd(logs, f.n, &log_mean, &log_sd);
-    if (f.n)
+    if (f.n) {
         f.mean = exp(log_mean);
+    }
     if (f.n >= 2) {
         f.log_var = log_sd * log_sd;
         f.df = (double)f.n - 1;
@@ -179,10 +193,12 @@ static bool every_group_requested(const struct compare_group *groups, size_t n, 
 {
     for (size_t g = 0; g < n; g++) {
         bool has = false;
-        for (size_t i = 0; i < groups[g].n; i++)
+        for (size_t i = 0; i < groups[g].n; i++) {
             has = has || point_at(groups[g].repeats[i], load);
-        if (!has)
+        }
+        if (!has) {
             return false;
+        }
     }
     return true;
 }
@@ -190,27 +206,33 @@ static bool every_group_requested(const struct compare_group *groups, size_t n, 
 static double lowest_peak(const struct compare_group *groups, size_t n)
 {
     double lowest = INFINITY;
-    for (size_t g = 0; g < n; g++)
-        for (size_t i = 0; i < groups[g].n; i++)
+    for (size_t g = 0; g < n; g++) {
+        for (size_t i = 0; i < groups[g].n; i++) {
             lowest = fmin(lowest, groups[g].repeats[i]->peak_ops_per_s);
+        }
+    }
     return lowest;
 }
 
 static double highest_start(const struct compare_group *groups, size_t n)
 {
     double highest = 0;
-    for (size_t g = 0; g < n; g++)
-        for (size_t i = 0; i < groups[g].n; i++)
-            if (groups[g].repeats[i]->n_points)
+    for (size_t g = 0; g < n; g++) {
+        for (size_t i = 0; i < groups[g].n; i++) {
+            if (groups[g].repeats[i]->n_points) {
                 highest = fmax(highest, groups[g].repeats[i]->points[0].achieved_ops_per_s);
+            }
+        }
+    }
     return highest;
 }
 
 static int add_row(struct comparison *c, double load)
 {
     struct compare_row *bigger = realloc(c->rows, (c->n_rows + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!bigger) {
         return -ENOMEM;
+    }
     c->rows = bigger;
     struct compare_row *row = &c->rows[c->n_rows++];
     *row = (struct compare_row){.ops_per_s = load,
@@ -228,15 +250,17 @@ static int choose_rows(const struct compare_group *groups, size_t n, struct comp
     int error = 0;
     for (size_t i = 0; first && i < first->n_points && !error; i++) {
         double load = first->points[i].requested_ops_per_s;
-        if (load > 0 && every_group_requested(groups, n, load))
+        if (load > 0 && every_group_requested(groups, n, load)) {
             error = add_row(c, load);
+        }
     }
     c->has_requests = c->n_rows > 0;
     double low = highest_start(groups, n), high = lowest_peak(groups, n);
     for (size_t i = 0; first && !c->has_requests && i < first->n_points && !error; i++) {
         double load = first->points[i].achieved_ops_per_s;
-        if (first->points[i].is_valid && load >= low && load <= high)
+        if (first->points[i].is_valid && load >= low && load <= high) {
             error = add_row(c, load);
+        }
     }
     return error;
 }
@@ -252,8 +276,9 @@ static double pooled_variance(const struct comparison *c, size_t g, bool of_resp
         const struct compare_figure *figures = of_response ? c->rows[k].response : c->rows[k].achieved;
         const struct compare_figure *pair[2] = {&figures[0], &figures[g]};
         for (int i = 0; i < 2; i++) {
-            if (pair[i]->noise != COMPARE_NOISE_REPEATS)
+            if (pair[i]->noise != COMPARE_NOISE_REPEATS) {
                 continue;
+            }
             sum += pair[i]->df * pair[i]->log_var;
             df += pair[i]->df;
         }
@@ -283,8 +308,9 @@ static void compare_pair(const struct compare_group *groups, struct comparison *
 static enum compare_noise weakest_noise(const struct comparison *c)
 {
     enum compare_noise noise = COMPARE_NOISE_REPEATS;
-    for (size_t g = 0; g < c->n_groups; g++)
+    for (size_t g = 0; g < c->n_groups; g++) {
         noise = c->ort[g].noise < noise ? c->ort[g].noise : noise;
+    }
     return noise;
 }
 
@@ -299,16 +325,18 @@ static int allocate(struct comparison *c, const struct compare_group *groups, si
     c->ort_d = calloc(n, sizeof *c->ort_d);
     c->mean_d = calloc(n, sizeof *c->mean_d);
     c->is_different = calloc(n, sizeof *c->is_different);
-    if (!c->labels || !c->names || !c->peak || !c->ort || !c->peak_d || !c->ort_d || !c->mean_d || !c->is_different)
+    if (!c->labels || !c->names || !c->peak || !c->ort || !c->peak_d || !c->ort_d || !c->mean_d || !c->is_different) {
         return -ENOMEM;
+    }
     for (size_t g = 0; g < n; g++) {
         const char *label = groups[g].label                             ? groups[g].label
                             : groups[g].n && groups[g].repeats[0]->name ? groups[g].repeats[0]->name
                                                                         : "?";
         result_set(&c->names[g], label);
         c->labels[g] = c->names[g];
-        if (!c->names[g])
+        if (!c->names[g]) {
             return -ENOMEM;
+        }
     }
     return 0;
 }
@@ -316,8 +344,9 @@ static int allocate(struct comparison *c, const struct compare_group *groups, si
 int comparison_compute(const struct compare_group *groups, size_t n, struct comparison *c)
 {
     int error = allocate(c, groups, n);
-    if (!error)
+    if (!error) {
         error = choose_rows(groups, n, c);
+    }
     if (error) {
         comparison_fini(c);
         return error;
@@ -333,15 +362,17 @@ int comparison_compute(const struct compare_group *groups, size_t n, struct comp
         }
     }
     c->noise = weakest_noise(c);
-    for (size_t g = 1; g < n; g++)
+    for (size_t g = 1; g < n; g++) {
         compare_pair(groups, c, g, response);
+    }
     return 0;
 }
 
 void comparison_fini(struct comparison *c)
 {
-    for (size_t g = 0; g < c->n_groups && c->names; g++)
+    for (size_t g = 0; g < c->n_groups && c->names; g++) {
         free(c->names[g]);
+    }
     for (size_t k = 0; k < c->n_rows; k++) {
         free(c->rows[k].response);
         free(c->rows[k].achieved);

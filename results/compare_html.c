@@ -25,17 +25,20 @@ static void draw_repeat(struct chart *c, const struct result *r, size_t g, const
     size_t n = 0;
     if (points && xy) {
         curve_compute(points, r->n_points, NAN, &curve, NULL);
-        for (size_t i = 0; i < r->n_points; i++)
-            if (points[i].is_on_curve)
+        for (size_t i = 0; i < r->n_points; i++) {
+            if (points[i].is_on_curve) {
                 xy[n++] = (struct chart_xy){points[i].ops_per_s, points[i].response_ms};
+            }
+        }
         chart_line(c, xy, n, (unsigned)g, is_faint ? "nc-thin nc-faint nc-curve" : "nc-curve");
         for (size_t i = 0; i < r->n_points; i++) {
             char tooltip[256], ops[48], ms[48];
             snprintf(tooltip, sizeof tooltip, "%.80s: %s ops/s, %s ms", name, report_ops(points[i].ops_per_s, ops),
                      report_ms(points[i].response_ms, ms));
-            if (points[i].is_on_curve || !points[i].is_valid)
+            if (points[i].is_on_curve || !points[i].is_valid) {
                 chart_mark(c, points[i].ops_per_s, points[i].response_ms,
                            points[i].is_valid ? CHART_MARK_POINT : CHART_MARK_INVALID, (unsigned)g, tooltip);
+            }
         }
     }
     free(points);
@@ -55,13 +58,15 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
                       .id = 1};
     struct chart_legend *entries = calloc(cmp->n_groups, sizeof *entries);
     char(*labels)[192] = calloc(cmp->n_groups, sizeof *labels), (*classes)[16] = calloc(cmp->n_groups, sizeof *classes);
-    for (size_t g = 0; g < cmp->n_groups; g++)
-        for (size_t i = 0; i < groups[g].n; i++)
+    for (size_t g = 0; g < cmp->n_groups; g++) {
+        for (size_t i = 0; i < groups[g].n; i++) {
             for (size_t k = 0; k < groups[g].repeats[i]->n_points; k++) {
                 const struct point_result *p = &groups[g].repeats[i]->points[k];
                 x_max = fmax(x_max, p->achieved_ops_per_s);
                 y_max = isfinite(p->response_ms) ? fmax(y_max, p->response_ms) : y_max;
             }
+        }
+    }
     if (is_alone) {
         report_make_room(&c);
     }
@@ -72,16 +77,19 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
         chart_foot(&c, REPORT_FOOT_1, REPORT_FOOT_2);
     }
     chart_axes(&c, "throughput (ops/s)", "response time (ms)");
-    for (size_t g = cmp->n_groups; g-- > 0;)
-        for (size_t i = 0; i < groups[g].n; i++)
+    for (size_t g = cmp->n_groups; g-- > 0;) {
+        for (size_t i = 0; i < groups[g].n; i++) {
             draw_repeat(&c, groups[g].repeats[i], g, cmp->labels[g], groups[g].n > 1);
+        }
+    }
     for (size_t g = 0; entries && labels && classes && g < cmp->n_groups; g++) {
         label_of(cmp, g, labels[g], sizeof labels[g]);
         snprintf(classes[g], sizeof classes[g], "nc-s%zu", g % 8);
         entries[g] = (struct chart_legend){labels[g], classes[g], CHART_SWATCH_LINE};
     }
-    if (entries && labels && classes)
+    if (entries && labels && classes) {
         chart_legend(&c, entries, cmp->n_groups);
+    }
     chart_end(&c);
     free(entries);
     free(labels);
@@ -100,8 +108,9 @@ int compare_png(const struct compare_group *groups, const struct comparison *c, 
     char *svg = NULL;
     size_t n = 0;
     FILE *text = open_memstream(&svg, &n);
-    if (!text)
+    if (!text) {
         return -ENOMEM;
+    }
     draw(groups, c, text, true);
     int error = fclose(text) == 0 ? png_from_svg(svg, n, 2, out) : -ENOMEM;
     free(svg);
@@ -126,8 +135,9 @@ static void put_summary(const struct compare_group *groups, const struct compari
           out);
     for (size_t g = 0; g < c->n_groups; g++) {
         bool is_valid = true;
-        for (size_t i = 0; i < groups[g].n; i++)
+        for (size_t i = 0; i < groups[g].n; i++) {
             is_valid = is_valid && groups[g].repeats[i]->is_valid;
+        }
         fprintf(out, "<tr><td>%c</td><td class=\"name\">", compare_letter(g));
         escape_html_short(out, c->labels[g]);
         fprintf(out, "</td><td>%zu</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"name%s\">%s</td></tr>\n",
@@ -197,8 +207,9 @@ int compare_html(const struct compare_group *groups, const struct comparison *c,
     fputs("</figure>\n", out);
     put_summary(groups, c, out);
     fprintf(out, "<p class=\"hint\">%s.</p></section>\n", compare_noise_words(c->noise));
-    for (size_t g = 1; g < c->n_groups; g++)
+    for (size_t g = 1; g < c->n_groups; g++) {
         put_pair(c, g, out);
+    }
     fputs("<footer><p>" RESULT_TRADEMARK "</p></footer>\n</main>\n</body>\n</html>\n", out);
     return 0;
 }

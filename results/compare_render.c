@@ -23,28 +23,32 @@ const char *compare_noise_words(enum compare_noise noise)
 
 const char *compare_verdict(const struct compare_difference *d)
 {
-    if (isnan(d->percent))
+    if (isnan(d->percent)) {
         return "";
-    if (isnan(d->half_width_percent))
+    }
+    if (isnan(d->half_width_percent)) {
         return "noise unknown";
+    }
     return d->exceeds_noise ? "DIFFERENT" : "within noise";
 }
 
 const char *compare_percent(double v, char out[static 48])
 {
-    if (isnan(v))
+    if (isnan(v)) {
         snprintf(out, 48, "\xe2\x80\x93");
-    else
+    } else {
         snprintf(out, 48, "%+.2f %%", v);
+    }
     return out;
 }
 
 const char *compare_half_width(double v, char out[static 48])
 {
-    if (isnan(v))
+    if (isnan(v)) {
         snprintf(out, 48, "\xe2\x80\x93");
-    else
+    } else {
         snprintf(out, 48, "%.2f %%", v);
+    }
     return out;
 }
 
@@ -66,19 +70,21 @@ static void print_groups(const struct compare_group *groups, const struct compar
         fprintf(out, "\n    %-28s %7zu %12s %10s %10s %10s\n", "", groups[g].n, report_ops(c->peak[g].mean, peak),
                 isnan(c->peak[g].sd) ? "-" : chart_number(c->peak[g].sd, 3, sd), report_ort(c->ort[g].mean, ort),
                 isnan(c->ort[g].sd) ? "-" : chart_number(c->ort[g].sd, 3, sd_ort));
-        for (size_t i = 0; i < groups[g].n; i++)
+        for (size_t i = 0; i < groups[g].n; i++) {
             if (!groups[g].repeats[i]->is_valid) {
                 fprintf(out, "    INVALID: at least one of its results is invalid\n");
                 break;
             }
+        }
     }
 }
 
 static void print_difference(FILE *out, const char *what, const struct compare_difference *d)
 {
     char percent[48], width[48];
-    if (isnan(d->percent))
+    if (isnan(d->percent)) {
         return;
+    }
     fprintf(out, "  %-30s %12s   noise +/- %-10s %s\n", what, compare_percent(d->percent, percent),
             isnan(d->half_width_percent) ? "?" : compare_half_width(d->half_width_percent, width), compare_verdict(d));
 }
@@ -108,8 +114,9 @@ static void print_pair(const struct comparison *c, size_t g, FILE *out)
                 isnan(d->percent) ? "-" : compare_percent(d->percent, percent),
                 isnan(d->half_width_percent) ? "-" : compare_half_width(d->half_width_percent, width),
                 compare_verdict(d));
-        if (row->achieved_d[g].exceeds_noise)
+        if (row->achieved_d[g].exceeds_noise) {
             fprintf(out, "; throughput %s DIFFERENT", compare_percent(row->achieved_d[g].percent, percent));
+        }
         fputc('\n', out);
     }
 }
@@ -117,8 +124,9 @@ static void print_pair(const struct comparison *c, size_t g, FILE *out)
 int compare_text(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
     print_groups(groups, c, out);
-    for (size_t g = 1; g < c->n_groups; g++)
+    for (size_t g = 1; g < c->n_groups; g++) {
         print_pair(c, g, out);
+    }
     fprintf(out, "\n%s\n" RESULT_TRADEMARK "\n", compare_noise_words(c->noise));
     return 0;
 }
@@ -136,23 +144,26 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
         fprintf(out, "| %c | ", compare_letter(g));
         escape_markdown(out, c->labels[g]);
         fprintf(out, " | %zu | %s | %s |", groups[g].n, report_ops(c->peak[g].mean, a), report_ort(c->ort[g].mean, b));
-        if (g == 0)
+        if (g == 0) {
             fputs(" | | |\n", out);
-        else
+        } else {
             fprintf(out, " %s (\xc2\xb1 %s) | %s (\xc2\xb1 %s) | %s |\n", compare_percent(c->peak_d[g].percent, a),
                     compare_half_width(c->peak_d[g].half_width_percent, b), compare_percent(c->ort_d[g].percent, d),
                     compare_half_width(c->ort_d[g].half_width_percent, e),
                     c->noise == COMPARE_NOISE_UNKNOWN ? "not judged"
                     : c->is_different[g]              ? "**different**"
                                                       : "within noise");
+        }
     }
     if (c->n_rows) {
         fprintf(out, "\n| %s ops/s |", c->has_requests ? "requested" : "at");
-        for (size_t g = 0; g < c->n_groups; g++)
+        for (size_t g = 0; g < c->n_groups; g++) {
             fprintf(out, g ? " %c ms | against A |" : " %c ms |", compare_letter(g));
+        }
         fputs("\n| ---: |", out);
-        for (size_t g = 0; g < c->n_groups; g++)
+        for (size_t g = 0; g < c->n_groups; g++) {
             fputs(g ? " ---: | ---: |" : " ---: |", out);
+        }
         fputc('\n', out);
     }
     for (size_t k = 0; k < c->n_rows; k++) {
@@ -160,9 +171,10 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
         for (size_t g = 0; g < c->n_groups; g++) {
             const struct compare_difference *diff = &c->rows[k].response_d[g];
             fprintf(out, " %s |", report_ms(c->rows[k].response[g].mean, f));
-            if (g)
+            if (g) {
                 fprintf(out, " %s%s%s |", diff->exceeds_noise ? "**" : "", compare_percent(diff->percent, b),
                         diff->exceeds_noise ? "**" : "");
+            }
         }
         fputc('\n', out);
     }
@@ -177,8 +189,9 @@ static void put(FILE *out, double v)
 {
     char number[32];
     fputc(',', out);
-    if (isfinite(v))
+    if (isfinite(v)) {
         fputs(json_text_number(v, number), out);
+    }
 }
 
 static void put_row(FILE *out, const char *label, const char *figure, double load, const struct compare_figure *base,
@@ -205,9 +218,10 @@ int compare_csv(const struct comparison *c, FILE *out)
         for (size_t k = 0; k < c->n_rows; k++) {
             put_row(out, c->labels[g], "response_ms", c->rows[k].ops_per_s, &c->rows[k].response[0],
                     &c->rows[k].response[g], &c->rows[k].response_d[g]);
-            if (c->has_requests)
+            if (c->has_requests) {
                 put_row(out, c->labels[g], "achieved_ops_per_s", c->rows[k].ops_per_s, &c->rows[k].achieved[0],
                         &c->rows[k].achieved[g], &c->rows[k].achieved_d[g]);
+            }
         }
     }
     return 0;
@@ -220,8 +234,9 @@ static json_t *figure_json(const struct compare_figure *f, const struct compare_
     json_put_double(o, "sd", f->sd);
     json_put_double(o, "difference_percent", d->percent);
     json_put_double(o, "noise_half_width_percent", d->half_width_percent);
-    if (!isnan(d->half_width_percent))
+    if (!isnan(d->half_width_percent)) {
         json_object_set_new(o, "exceeds_noise", json_boolean(d->exceeds_noise));
+    }
     return o;
 }
 
@@ -244,14 +259,16 @@ int compare_json(const struct compare_group *groups, const struct comparison *c,
             json_t *row = json_object();
             json_put_double(row, c->has_requests ? "requested_ops_per_s" : "ops_per_s", c->rows[k].ops_per_s);
             json_object_set_new(row, "response_ms", figure_json(&c->rows[k].response[g], &c->rows[k].response_d[g]));
-            if (c->has_requests)
+            if (c->has_requests) {
                 json_object_set_new(row, "achieved_ops_per_s",
                                     figure_json(&c->rows[k].achieved[g], &c->rows[k].achieved_d[g]));
+            }
             json_array_append_new(loads, row);
         }
         json_object_set_new(o, "loads", loads);
-        if (g > 0 && c->noise != COMPARE_NOISE_UNKNOWN)
+        if (g > 0 && c->noise != COMPARE_NOISE_UNKNOWN) {
             json_object_set_new(o, "different", json_boolean(c->is_different[g]));
+        }
         json_array_append_new(results, o);
     }
     json_object_set_new(root, "results", results);
@@ -273,8 +290,9 @@ int compare_gnuplot(const struct compare_group *groups, const struct comparison 
             const struct result *r = groups[g].repeats[i];
             for (size_t k = 0; k < r->n_points; k++) {
                 char a[32], b[32];
-                if (!r->points[k].is_valid || !isfinite(r->points[k].response_ms))
+                if (!r->points[k].is_valid || !isfinite(r->points[k].response_ms)) {
                     continue;
+                }
                 fprintf(out, "%s %s\n", json_text_number(r->points[k].achieved_ops_per_s, a),
                         json_text_number(r->points[k].response_ms, b));
                 n++;
@@ -297,11 +315,13 @@ int compare_gnuplot(const struct compare_group *groups, const struct comparison 
 int compare_render(const struct compare_group *groups, size_t n, enum report_format format, FILE *out)
 {
     struct comparison c;
-    if (n == 0)
+    if (n == 0) {
         return -EINVAL;
+    }
     int error = comparison_compute(groups, n, &c);
-    if (error)
+    if (error) {
         return error;
+    }
     switch (format) {
     case REPORT_TEXT:
         error = compare_text(groups, &c, out);

@@ -7,8 +7,9 @@
 
 static void add_note(json_t *notes, const char *text)
 {
-    if (notes)
+    if (notes) {
         json_array_append_new(notes, json_string(text));
+    }
 }
 
 /* Insertion sort: stable, and the points are few. */
@@ -19,8 +20,9 @@ static void sort_by(const struct curve_point *points, size_t n, size_t *order, b
         double key = by_request ? points[i].requested_ops_per_s : points[i].ops_per_s;
         for (; j > 0; j--) {
             const struct curve_point *before = &points[order[j - 1]];
-            if ((by_request ? before->requested_ops_per_s : before->ops_per_s) <= key)
+            if ((by_request ? before->requested_ops_per_s : before->ops_per_s) <= key) {
                 break;
+            }
             order[j] = order[j - 1];
         }
         order[j] = i;
@@ -34,8 +36,9 @@ static bool is_a_sweep(const struct curve_point *points, size_t n)
     bool has_fallen = false;
     for (size_t i = 1; i < n; i++) {
         if (points[i].ops_per_s < points[i - 1].ops_per_s) {
-            if (i == 1 || points[i].response_ms < points[i - 1].response_ms)
+            if (i == 1 || points[i].response_ms < points[i - 1].response_ms) {
                 return false;
+            }
             has_fallen = true;
         } else if (has_fallen && points[i].ops_per_s > points[i - 1].ops_per_s) {
             return false;
@@ -47,17 +50,20 @@ static bool is_a_sweep(const struct curve_point *points, size_t n)
 void curve_order(const struct curve_point *points, size_t n, size_t *order, bool *was_sorted)
 {
     bool has_requests = n > 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         has_requests = has_requests && !isnan(points[i].requested_ops_per_s);
+    }
     if (!has_requests && is_a_sweep(points, n)) {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             order[i] = i;
+        }
     } else {
         sort_by(points, n, order, has_requests);
     }
     *was_sorted = true;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         *was_sorted = *was_sorted && order[i] == i;
+    }
 }
 
 /* Area from (0, 0) to the last marked point at or before `last`. */
@@ -65,8 +71,9 @@ static double area_up_to(const struct curve_point *points, size_t last)
 {
     double area = 0, x = 0, y = 0;
     for (size_t i = 0; i <= last; i++) {
-        if (!points[i].is_on_curve)
+        if (!points[i].is_on_curve) {
             continue;
+        }
         area += (points[i].ops_per_s - x) * (points[i].response_ms + y) / 2;
         x = points[i].ops_per_s;
         y = points[i].response_ms;
@@ -80,13 +87,13 @@ static void note_left_out(const struct curve_point *points, size_t n, size_t i_p
     double before = NAN;
     char text[256];
     for (size_t i = 0; i < n; i++) {
-        if (!points[i].is_valid)
+        if (!points[i].is_valid) {
             n_invalid++;
-        else if (!(points[i].ops_per_s > 0))
+        } else if (!(points[i].ops_per_s > 0)) {
             n_idle++;
-        else if (!points[i].is_on_curve)
+        } else if (!points[i].is_on_curve) {
             *(i > i_peak ? &n_back : &n_dips) += 1;
-        else {
+        } else {
             n_equal += points[i].ops_per_s == before;
             before = points[i].ops_per_s;
         }
@@ -114,8 +121,9 @@ static void note_left_out(const struct curve_point *points, size_t n, size_t i_p
                  n_dips, n_dips == 1 ? "" : "s");
         add_note(notes, text);
     }
-    if (n_equal)
+    if (n_equal) {
         add_note(notes, "some points have equal throughput; between them the area is zero");
+    }
 }
 
 void curve_compute(struct curve_point *points, size_t n, double ceiling_ms, struct curve *out, json_t *notes)
@@ -130,11 +138,13 @@ void curve_compute(struct curve_point *points, size_t n, double ceiling_ms, stru
     if (order && sorted) {
         bool was_sorted;
         curve_order(points, n, order, &was_sorted);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             sorted[i] = points[order[i]];
+        }
         memcpy(points, sorted, n * sizeof *points);
-        if (!was_sorted)
+        if (!was_sorted) {
             add_note(notes, CURVE_NOTE_SORTED);
+        }
     }
     free(order);
     free(sorted);
@@ -144,10 +154,12 @@ void curve_compute(struct curve_point *points, size_t n, double ceiling_ms, stru
     for (size_t i = 0; i < n; i++) {
         points[i].is_on_curve = points[i].is_valid && points[i].ops_per_s > 0 && points[i].ops_per_s >= highest &&
                                 isfinite(points[i].response_ms);
-        if (!points[i].is_on_curve)
+        if (!points[i].is_on_curve) {
             continue;
-        if (points[i].ops_per_s > highest || i_peak == n)
+        }
+        if (points[i].ops_per_s > highest || i_peak == n) {
             i_peak = i;
+        }
         highest = points[i].ops_per_s;
         out->n_points++;
     }
@@ -160,11 +172,13 @@ void curve_compute(struct curve_point *points, size_t n, double ceiling_ms, stru
     out->peak_ops_per_s = highest;
     out->ort_ms = area_up_to(points, n - 1) / highest;
 
-    if (!(ceiling_ms > 0))
+    if (!(ceiling_ms > 0)) {
         return;
+    }
     for (size_t i = n; i-- > 0;) {
-        if (!points[i].is_on_curve || points[i].response_ms > ceiling_ms)
+        if (!points[i].is_on_curve || points[i].response_ms > ceiling_ms) {
             continue;
+        }
         out->peak_under_ceiling_ops_per_s = points[i].ops_per_s;
         out->ort_under_ceiling_ms = area_up_to(points, i) / points[i].ops_per_s;
         return;
@@ -176,13 +190,16 @@ double curve_response_at(const struct curve_point *points, size_t n, double ops_
     const struct curve_point *left = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct curve_point *p = &points[i];
-        if (!p->is_on_curve)
+        if (!p->is_on_curve) {
             continue;
-        if (p->ops_per_s == ops_per_s)
+        }
+        if (p->ops_per_s == ops_per_s) {
             return p->response_ms;
-        if (left && left->ops_per_s < ops_per_s && p->ops_per_s > ops_per_s)
+        }
+        if (left && left->ops_per_s < ops_per_s && p->ops_per_s > ops_per_s) {
             return left->response_ms + (p->response_ms - left->response_ms) * (ops_per_s - left->ops_per_s) /
                                            (p->ops_per_s - left->ops_per_s);
+        }
         left = p;
     }
     return NAN;

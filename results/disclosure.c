@@ -183,13 +183,15 @@ const struct disclosure_section *disclosure_sections(void)
 
 const char *disclosure_text(const json_t *value, char buffer[static 48])
 {
-    if (json_is_string(value))
+    if (json_is_string(value)) {
         return json_string_value(value);
-    if (json_is_integer(value))
+    }
+    if (json_is_integer(value)) {
         snprintf(buffer, 48, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
+    } else if (json_is_real(value)) {
         json_text_number(json_real_value(value), buffer);
-    else
+    } else {
         return json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "";
+    }
     return buffer;
 }

@@ -73,10 +73,11 @@ static void odd(struct check *c, const char *path, const char *fmt, ...)
 
 static void missing(struct check *c, enum disclosure_need need, const char *path, const char *title)
 {
-    if (need == DISCLOSURE_REQUIRED)
+    if (need == DISCLOSURE_REQUIRED) {
         bad(c, path, "missing: %s", title);
-    else if (need == DISCLOSURE_EXPECTED)
+    } else if (need == DISCLOSURE_EXPECTED) {
         odd(c, path, "missing: %s", title);
+    }
 }
 
 static bool is_empty(const json_t *value)
@@ -95,24 +96,27 @@ static void check_fields(struct check *c, const struct disclosure_section *s, co
     for (const struct disclosure_field *f = s->fields; f->key; f++) {
         const json_t *value = json_object_get(object, f->key);
         snprintf(where, sizeof where, "%s.%s", path, f->key);
-        if (is_empty(value))
+        if (is_empty(value)) {
             missing(c, f->need, where, f->title);
-        else if (f->type == DISCLOSURE_IS_NUMBER && !json_is_number(value))
+        } else if (f->type == DISCLOSURE_IS_NUMBER && !json_is_number(value)) {
             bad(c, where, "expected a number");
-        else if (f->type == DISCLOSURE_IS_NUMBER && json_number_value(value) < 0)
+        } else if (f->type == DISCLOSURE_IS_NUMBER && json_number_value(value) < 0) {
             bad(c, where, "cannot be negative");
-        else if (f->type == DISCLOSURE_IS_TEXT && !json_is_string(value) && !json_is_number(value))
+        } else if (f->type == DISCLOSURE_IS_TEXT && !json_is_string(value) && !json_is_number(value)) {
             bad(c, where, "expected a text");
+        }
     }
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)object, key, value)
     {
         bool is_known = false;
-        for (const struct disclosure_field *f = s->fields; f->key; f++)
+        for (const struct disclosure_field *f = s->fields; f->key; f++) {
             is_known = is_known || strcmp(f->key, key) == 0;
-        if (!is_known)
+        }
+        if (!is_known) {
             odd(c, path, "unknown field \"%.60s\"", key);
+        }
     }
 }
 
@@ -127,15 +131,17 @@ static void check_section(struct check *c, const struct disclosure_section *s)
     }
     switch (s->kind) {
     case DISCLOSURE_TEXT:
-        if (!json_is_string(value))
+        if (!json_is_string(value)) {
             bad(c, path, "expected a text");
+        }
         break;
     case DISCLOSURE_RECORD:
         check_fields(c, s, value, path);
         break;
     case DISCLOSURE_ROWS:
-        if (!json_is_array(value))
+        if (!json_is_array(value)) {
             bad(c, path, "expected a list");
+        }
         for (size_t i = 0; i < json_array_size(value); i++) {
             snprintf(row, sizeof row, "%s[%zu]", path, i);
             check_fields(c, s, json_array_get(value, i), row);
@@ -146,17 +152,20 @@ static void check_section(struct check *c, const struct disclosure_section *s)
 
 static void check_sections(struct check *c)
 {
-    for (const struct disclosure_section *s = disclosure_sections(); s->key; s++)
+    for (const struct disclosure_section *s = disclosure_sections(); s->key; s++) {
         check_section(c, s);
+    }
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)c->d, key, value)
     {
         bool is_known = false;
-        for (const struct disclosure_section *s = disclosure_sections(); s->key; s++)
+        for (const struct disclosure_section *s = disclosure_sections(); s->key; s++) {
             is_known = is_known || strcmp(s->key, key) == 0;
-        if (!is_known)
+        }
+        if (!is_known) {
             odd(c, "disclosure", "unknown section \"%.60s\"", key);
+        }
     }
 }
 
@@ -171,11 +180,14 @@ static void check_items(struct check *c, const char *section)
         double item = json_double(json_array_get(rows, i), "item"),
                quantity = json_double(json_array_get(rows, i), "quantity");
         snprintf(path, sizeof path, "disclosure.%s[%zu]", section, i);
-        for (size_t k = 0; k < i; k++)
-            if (json_double(json_array_get(rows, k), "item") == item)
+        for (size_t k = 0; k < i; k++) {
+            if (json_double(json_array_get(rows, k), "item") == item) {
                 bad(c, path, "item %.0f is listed twice", item);
-        if (quantity == 0)
+            }
+        }
+        if (quantity == 0) {
             bad(c, path, "quantity is 0");
+        }
     }
 }
 
@@ -189,11 +201,13 @@ static void check_memory(struct check *c)
                total = json_double(row, "total_gb");
         const char *kind = json_text_of(row, "nonvolatile");
         snprintf(path, sizeof path, "disclosure.memory[%zu].total_gb", i);
-        if (fabs(size * n - total) > 0.01 * total + 1e-9)
+        if (fabs(size * n - total) > 0.01 * total + 1e-9) {
             bad(c, path, "%g GB, but %g instances of %g GB make %g GB", total, n, size, size * n);
+        }
         snprintf(path, sizeof path, "disclosure.memory[%zu].nonvolatile", i);
-        if (kind && strcmp(kind, "V") != 0 && strcmp(kind, "NV") != 0)
+        if (kind && strcmp(kind, "V") != 0 && strcmp(kind, "NV") != 0) {
             bad(c, path, "expected \"V\" or \"NV\"");
+        }
     }
 }
 
@@ -202,21 +216,26 @@ static void check_capacity(struct check *c)
     const json_t *disks = json_object_get(c->d, "disks"), *filesystems = json_object_get(c->d, "filesystems");
     double usable = 0, exported = json_double(filesystems, "total_exported_gb"),
            fileset = json_double(filesystems, "fileset_gb");
-    for (size_t i = 0; i < json_array_size(disks); i++)
+    for (size_t i = 0; i < json_array_size(disks); i++) {
         usable += json_double(json_array_get(disks, i), "usable_gb");
-    if (exported > usable * 1.03)
+    }
+    if (exported > usable * 1.03) {
         bad(c, "disclosure.filesystems.total_exported_gb", "%g GB are exported, but the disks have %g GB", exported,
             usable);
-    if (fileset > exported)
+    }
+    if (fileset > exported) {
         bad(c, "disclosure.filesystems.fileset_gb", "a fileset of %g GB does not fit into %g GB exported", fileset,
             exported);
+    }
 }
 
 static const json_t *row_with(const json_t *rows, const char *key, const json_t *value)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (json_equal(json_object_get(json_array_get(rows, i), key), value))
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (json_equal(json_object_get(json_array_get(rows, i), key), value)) {
             return json_array_get(rows, i);
+        }
+    }
     return NULL;
 }
 
@@ -228,12 +247,13 @@ static void check_load_generators(struct check *c)
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *item = json_object_get(json_array_get(rows, i), "bom_item");
         snprintf(path, sizeof path, "disclosure.load_generators[%zu].bom_item", i);
-        if (item && json_array_size(materials) && !row_with(materials, "item", item))
+        if (item && json_array_size(materials) && !row_with(materials, "item", item)) {
             bad(c, path, "the test environment's bill of materials has no such item");
-        else if (item && json_array_size(rows) == 1 &&
-                 json_double(row_with(materials, "item", item), "quantity") <
-                     json_double(json_object_get(c->d, "benchmark_parameters"), "load_generators"))
+        } else if (item && json_array_size(rows) == 1 &&
+                   json_double(row_with(materials, "item", item), "quantity") <
+                       json_double(json_object_get(c->d, "benchmark_parameters"), "load_generators")) {
             bad(c, path, "the bill of materials has fewer of this item than there are load generators");
+        }
     }
 }
 
@@ -249,20 +269,25 @@ static void check_testbed(struct check *c)
         const char *text = json_text_of(row, "loadgens");
         snprintf(path, sizeof path, "disclosure.testbed[%zu].loadgens", i);
         int status = text ? ranges_add(&seen, text) : 0;
-        if (status == -EINVAL)
+        if (status == -EINVAL) {
             bad(c, path, "expected numbers such as \"1..4\" or \"5, 7\"");
-        else if (status == -EEXIST)
+        } else if (status == -EEXIST) {
             bad(c, path, "a load generator is listed twice");
+        }
         snprintf(path, sizeof path, "disclosure.testbed[%zu].type", i);
         if (json_object_get(row, "type") && json_array_size(types) &&
-            !row_with(types, "type", json_object_get(row, "type")))
+            !row_with(types, "type", json_object_get(row, "type"))) {
             bad(c, path, "no load generator type of that name is disclosed");
+        }
         snprintf(path, sizeof path, "disclosure.testbed[%zu].targets", i);
-        if (i > 0 && !json_equal(json_object_get(row, "targets"), json_object_get(json_array_get(rows, 0), "targets")))
+        if (i > 0 &&
+            !json_equal(json_object_get(row, "targets"), json_object_get(json_array_get(rows, 0), "targets"))) {
             bad(c, path, "differs from the first row: every load generator must drive every target equally");
+        }
     }
-    if (json_array_size(rows) && expected >= 0 && (double)seen.n != expected)
+    if (json_array_size(rows) && expected >= 0 && (double)seen.n != expected) {
         bad(c, "disclosure.testbed", "%zu load generators are listed, %.0f are stated", seen.n, expected);
+    }
     ranges_fini(&seen);
 }
 
@@ -280,30 +305,36 @@ static void expect(struct check *c, const char *key, double ran, const char *wha
     char path[96];
     double said = json_double(json_object_get(c->d, "benchmark_parameters"), key);
     snprintf(path, sizeof path, "disclosure.benchmark_parameters.%s", key);
-    if (isfinite(said) && isfinite(ran) && said != ran)
+    if (isfinite(said) && isfinite(ran) && said != ran) {
         bad(c, path, "%g stated, but %s %g", said, what, ran);
+    }
 }
 
 static void check_parameters(struct check *c)
 {
     const struct result *r = c->r;
-    if (r->n_loadgens)
+    if (r->n_loadgens) {
         expect(c, "load_generators", (double)r->n_loadgens, "the run had");
+    }
     for (size_t i = 0; i < r->n_loadgens; i++) {
-        if (r->loadgens[i].processes == RESULT_UNKNOWN)
+        if (r->loadgens[i].processes == RESULT_UNKNOWN) {
             continue;
+        }
         expect(c, "processes_per_loadgen", (double)r->loadgens[i].processes, "a load generator ran");
         break;
     }
-    for (size_t i = 1; i < r->n_loadgens; i++)
-        if (r->loadgens[i].processes != r->loadgens[0].processes)
+    for (size_t i = 1; i < r->n_loadgens; i++) {
+        if (r->loadgens[i].processes != r->loadgens[0].processes) {
             bad(c, "loadgens", "not every load generator ran the same number of processes");
+        }
+    }
     expect(c, "biod_max_read", campaign_number(r, "biod_max_read"), "the campaign says");
     expect(c, "biod_max_write", campaign_number(r, "biod_max_write"), "the campaign says");
     for (size_t i = 0; i < r->n_points && r->points[i].n_loadgens; i++) {
         uint64_t block = r->points[i].loadgens[0].read_block_bytes;
-        if (block == RESULT_UNKNOWN || block == 0)
+        if (block == RESULT_UNKNOWN || block == 0) {
             continue;
+        }
         expect(c, "block_size_kib", (double)block / 1024, "the run used");
         break;
     }
@@ -319,25 +350,30 @@ static void check_networks(struct check *c)
         const json_t *network = json_object_get(json_array_get(testbed, i), "network");
         n += network && row_with(testbed, "network", network) == json_array_get(testbed, i);
     }
-    if (n && processes / (double)n < MIN_PROCESSES_PER_NETWORK)
+    if (n && processes / (double)n < MIN_PROCESSES_PER_NETWORK) {
         bad(c, "disclosure.benchmark_parameters", "%g processes on %zu networks: at least %d per network are needed",
             processes, n, MIN_PROCESSES_PER_NETWORK);
+    }
 }
 
 static void check_fileset(struct check *c)
 {
     const char *path = "disclosure.filesystems.fileset_gb";
     double said = json_double(json_object_get(c->d, "filesystems"), "fileset_gb"), made = 0;
-    for (size_t i = 0; i < c->r->n_points; i++)
-        if (c->r->points[i].fileset_bytes != RESULT_UNKNOWN)
+    for (size_t i = 0; i < c->r->n_points; i++) {
+        if (c->r->points[i].fileset_bytes != RESULT_UNKNOWN) {
             made = fmax(made, (double)c->r->points[i].fileset_bytes / 1e9);
-    if (made > 0 && isfinite(said) && fabs(said - made) > made * FILESET_PERCENT / 100 + 0.05)
+        }
+    }
+    if (made > 0 && isfinite(said) && fabs(said - made) > made * FILESET_PERCENT / 100 + 0.05) {
         bad(c, path, "%g GB stated, but the largest fileset of the run was %.1f GB", said, made);
+    }
     json_t *targets = json_object_get(c->r->campaign, "targets");
     double count = json_double(json_object_get(c->d, "filesystems"), "count");
-    if (json_array_size(targets) && isfinite(count) && count != (double)json_array_size(targets))
+    if (json_array_size(targets) && isfinite(count) && count != (double)json_array_size(targets)) {
         bad(c, "disclosure.filesystems.count", "%g stated, but the campaign drove %zu", count,
             json_array_size(targets));
+    }
 }
 
 static void check_access(struct check *c)
@@ -348,14 +384,16 @@ static void check_access(struct check *c)
     for (size_t i = 0; i < r->n_loadgens; i++) {
         const struct result_loadgen *l = &r->loadgens[i];
         snprintf(path, sizeof path, "loadgens[%zu].targets", i);
-        if (l->targets && n_targets && json_array_size(l->targets) != n_targets)
+        if (l->targets && n_targets && json_array_size(l->targets) != n_targets) {
             bad(c, path, "drove %zu of %zu targets: access was not uniform", json_array_size(l->targets), n_targets);
+        }
         const char *name;
         json_t *n, *first = NULL;
         json_object_foreach(l->processes_per_target, name, n)
         {
-            if (first && !json_equal(first, n))
+            if (first && !json_equal(first, n)) {
                 bad(c, path, "its processes were not spread evenly over the targets");
+            }
             first = first ? first : n;
         }
     }
@@ -364,29 +402,34 @@ static void check_access(struct check *c)
 static void check_hosts(struct check *c)
 {
     const json_t *rows = json_object_get(c->d, "load_generators");
-    if (json_array_size(rows) != 1 || c->r->n_loadgens == 0)
+    if (json_array_size(rows) != 1 || c->r->n_loadgens == 0) {
         return;
+    }
     const struct result_loadgen *l = &c->r->loadgens[0];
     double said = json_double(json_array_get(rows, 0), "memory_gb"), has = (double)l->memory_bytes / 1e9;
     double cores =
         json_double(json_array_get(rows, 0), "chips") * json_double(json_array_get(rows, 0), "cores_per_chip");
     /* a host shows a little less than its memory modules say */
-    if (l->memory_bytes != RESULT_UNKNOWN && isfinite(said) && (has > said * 1.10 || has < said * 0.85))
+    if (l->memory_bytes != RESULT_UNKNOWN && isfinite(said) && (has > said * 1.10 || has < said * 0.85)) {
         bad(c, "disclosure.load_generators[0].memory_gb", "%g GB stated, but the host has %.1f GB", said, has);
-    if (l->cpus != RESULT_UNKNOWN && isfinite(cores) && (double)l->cpus != cores && (double)l->cpus != 2 * cores)
+    }
+    if (l->cpus != RESULT_UNKNOWN && isfinite(cores) && (double)l->cpus != cores && (double)l->cpus != 2 * cores) {
         odd(c, "disclosure.load_generators[0].cores_per_chip", "%g cores stated, but the host has %llu CPUs", cores,
             (unsigned long long)l->cpus);
+    }
 }
 
 static void check_date(struct check *c)
 {
     const char *said = json_text_of(json_object_get(c->d, "product_and_test"), "date_tested");
     char year[5] = "";
-    if (!said || !c->r->started_at || strlen(c->r->started_at) < 4)
+    if (!said || !c->r->started_at || strlen(c->r->started_at) < 4) {
         return;
+    }
     memcpy(year, c->r->started_at, 4);
-    if (!strstr(said, year))
+    if (!strstr(said, year)) {
         bad(c, "disclosure.product_and_test.date_tested", "the run was made in %s", year);
+    }
 }
 
 /* --- what a standard result must be
@@ -398,8 +441,9 @@ static void check_spacing(struct check *c)
 {
     const struct result *r = c->r;
     bool has_requests = r->n_points > 0;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         has_requests = has_requests && !isnan(r->points[i].requested_ops_per_s);
+    }
     if (r->n_points < MIN_POINTS) {
         bad(c, "points", "%zu points: at least %d are needed", r->n_points, MIN_POINTS);
         return;
@@ -422,8 +466,9 @@ static void check_spacing(struct check *c)
             return;
         }
     }
-    if (at0 > step * 2 + 0.5)
+    if (at0 > step * 2 + 0.5) {
         bad(c, "points", "the first point is at %.0f ops/s: the sweep must begin low, about %.0f", at0, step);
+    }
 }
 
 static void check_phases(struct check *c)
@@ -444,21 +489,27 @@ static void check_phases(struct check *c)
 static void check_standard(struct check *c)
 {
     const struct result *r = c->r;
-    for (size_t i = 0; i < json_array_size(r->nonstandard_reasons); i++)
+    for (size_t i = 0; i < json_array_size(r->nonstandard_reasons); i++) {
         bad(c, "nonstandard_reasons", "non-standard: %.200s",
             json_string_value(json_array_get(r->nonstandard_reasons, i)));
-    if (!r->is_standard && json_array_size(r->nonstandard_reasons) == 0)
+    }
+    if (!r->is_standard && json_array_size(r->nonstandard_reasons) == 0) {
         bad(c, "standard", "the result is marked non-standard");
-    for (size_t i = 0; i < json_array_size(r->invalid_reasons); i++)
+    }
+    for (size_t i = 0; i < json_array_size(r->invalid_reasons); i++) {
         bad(c, "invalid_reasons", "invalid: %.200s", json_string_value(json_array_get(r->invalid_reasons, i)));
-    if (r->ceiling_ms > 0 && isnan(r->peak_under_ceiling_ops_per_s) && r->n_points)
+    }
+    if (r->ceiling_ms > 0 && isnan(r->peak_under_ceiling_ops_per_s) && r->n_points) {
         bad(c, "points", "no point is under the ceiling of %g ms", r->ceiling_ms);
-    else if (r->peak_under_ceiling_ops_per_s < r->peak_ops_per_s)
+    } else if (r->peak_under_ceiling_ops_per_s < r->peak_ops_per_s) {
         odd(c, "points", "the peak is over the ceiling of %g ms: only %.0f ops/s are reportable", r->ceiling_ms,
             r->peak_under_ceiling_ops_per_s);
-    for (size_t i = 0; i < r->n_points; i++)
-        if (r->points[i].steady.is_drifting)
+    }
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (r->points[i].steady.is_drifting) {
             odd(c, "points", "point %zu was not steady", i + 1);
+        }
+    }
     check_spacing(c);
     check_phases(c);
 }
@@ -467,10 +518,11 @@ int disclosure_check(const struct result *r, struct disclosure_findings *out)
 {
     *out = (struct disclosure_findings){0};
     struct check c = {.r = r, .d = r->disclosure, .out = out};
-    if (json_object_size(r->disclosure) == 0)
+    if (json_object_size(r->disclosure) == 0) {
         bad(&c, "disclosure", "missing: the result discloses nothing of the system that was tested");
-    else
+    } else {
         check_sections(&c);
+    }
     check_items(&c, "bill_of_materials");
     check_items(&c, "test_environment");
     check_memory(&c);
@@ -495,18 +547,21 @@ void disclosure_findings_fini(struct disclosure_findings *f)
 
 void disclosure_findings_print(const struct disclosure_findings *f, FILE *out)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < f->n; i++)
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < f->n; i++) {
             if (f->items[i].is_error == (pass == 0)) {
                 char line[400];
                 snprintf(line, sizeof line, "%s: %s: %s", pass == 0 ? "error" : "warning", f->items[i].path,
                          f->items[i].message);
                 char *clean = utf8_repair(line, strlen(line), NULL);
-                for (char *p = clean; p && *p; p++)
+                for (char *p = clean; p && *p; p++) {
                     *p = (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
+                }
                 fprintf(out, "%s\n", clean ? clean : "");
                 free(clean);
             }
+        }
+    }
     fprintf(out, "%zu error%s, %zu warning%s\n", f->n_errors, f->n_errors == 1 ? "" : "s", f->n - f->n_errors,
             f->n - f->n_errors == 1 ? "" : "s");
 }

@@ -12,23 +12,26 @@
 /* The record of a section, made when it is not there; NULL when the campaign put something else there. */
 static json_t *record_of(json_t *disclosure, const char *section)
 {
-    if (!json_object_get(disclosure, section))
+    if (!json_object_get(disclosure, section)) {
         json_object_set_new(disclosure, section, json_object());
+    }
     json_t *record = json_object_get(disclosure, section);
     return json_is_object(record) ? record : NULL;
 }
 
 static void fill_number(json_t *record, const char *key, double v)
 {
-    if (!record || !isfinite(v) || json_object_get(record, key))
+    if (!record || !isfinite(v) || json_object_get(record, key)) {
         return;
+    }
     json_object_set_new(record, key, floor(v) == v && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v));
 }
 
 static void fill_text(json_t *record, const char *key, const char *text)
 {
-    if (record && text && *text && !json_object_get(record, key))
+    if (record && text && *text && !json_object_get(record, key)) {
         json_object_set_new(record, key, json_string(text));
+    }
 }
 
 static double campaign_number(const struct result *r, const char *key)
@@ -46,10 +49,12 @@ static void fill_parameters(struct result *r)
                 r->n_loadgens && r->loadgens[0].processes != RESULT_UNKNOWN ? (double)r->loadgens[0].processes : NAN);
     fill_number(record, "biod_max_read", campaign_number(r, "biod_max_read"));
     fill_number(record, "biod_max_write", campaign_number(r, "biod_max_write"));
-    for (size_t i = 0; i < r->n_points && r->points[i].n_loadgens; i++)
+    for (size_t i = 0; i < r->n_points && r->points[i].n_loadgens; i++) {
         if (r->points[i].loadgens[0].read_block_bytes > 0 &&
-            r->points[i].loadgens[0].read_block_bytes != RESULT_UNKNOWN)
+            r->points[i].loadgens[0].read_block_bytes != RESULT_UNKNOWN) {
             fill_number(record, "block_size_kib", (double)r->points[i].loadgens[0].read_block_bytes / 1024);
+        }
+    }
 }
 
 static void fill_filesystems(struct result *r)
@@ -57,9 +62,11 @@ static void fill_filesystems(struct result *r)
     double largest = 0;
     json_t *record = record_of(r->disclosure, "filesystems");
     size_t n_targets = json_array_size(json_object_get(r->campaign, "targets"));
-    for (size_t i = 0; i < r->n_points; i++)
-        if (r->points[i].fileset_bytes != RESULT_UNKNOWN)
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (r->points[i].fileset_bytes != RESULT_UNKNOWN) {
             largest = fmax(largest, (double)r->points[i].fileset_bytes);
+        }
+    }
     fill_number(record, "count", n_targets ? (double)n_targets : NAN);
     /* one decimal of a GB, more for small ones */
     double gb = largest / 1e9, unit = gb >= 10 ? 10 : 10000;
@@ -79,13 +86,15 @@ static size_t type_of(const struct result *r, size_t i, bool *is_new)
     size_t n = 0;
     for (size_t k = 0; k <= i; k++) {
         size_t first = 0;
-        while (!same_host(&r->loadgens[first], &r->loadgens[k]))
+        while (!same_host(&r->loadgens[first], &r->loadgens[k])) {
             first++;
+        }
         n += first == k;
         if (k == i) {
             *is_new = first == k;
-            if (first < i)
+            if (first < i) {
                 return type_of(r, first, &(bool){false});
+            }
         }
     }
     return n;
@@ -93,20 +102,23 @@ static size_t type_of(const struct result *r, size_t i, bool *is_new)
 
 static void fill_load_generators(struct result *r)
 {
-    if (json_object_get(r->disclosure, "load_generators") || r->n_loadgens == 0)
+    if (json_object_get(r->disclosure, "load_generators") || r->n_loadgens == 0) {
         return;
+    }
     json_t *rows = json_array();
     for (size_t i = 0; i < r->n_loadgens; i++) {
         const struct result_loadgen *l = &r->loadgens[i];
         bool is_new;
         char type[24], speed[32] = "";
         snprintf(type, sizeof type, "LG%zu", type_of(r, i, &is_new));
-        if (!is_new)
+        if (!is_new) {
             continue;
+        }
         json_t *row = json_object();
         const char *at = l->cpu_model ? strstr(l->cpu_model, "@ ") : NULL;
-        if (at)
+        if (at) {
             snprintf(speed, sizeof speed, "%.31s", at + 2);
+        }
         fill_text(row, "type", type);
         fill_text(row, "processor", l->cpu_model);
         fill_text(row, "speed", speed);
@@ -121,8 +133,9 @@ static void fill_load_generators(struct result *r)
 
 static void fill_testbed(struct result *r)
 {
-    if (json_object_get(r->disclosure, "testbed") || r->n_loadgens == 0)
+    if (json_object_get(r->disclosure, "testbed") || r->n_loadgens == 0) {
         return;
+    }
     json_t *rows = json_array();
     for (size_t i = 0; i < r->n_loadgens; i++) {
         bool is_new;
@@ -131,9 +144,10 @@ static void fill_testbed(struct result *r)
         const json_t *names = r->loadgens[i].targets;
         snprintf(number, sizeof number, "%zu", i + 1);
         snprintf(type, sizeof type, "LG%zu", type_of(r, i, &is_new));
-        for (size_t k = 0; k < json_array_size(names) && n < sizeof targets; k++)
+        for (size_t k = 0; k < json_array_size(names) && n < sizeof targets; k++) {
             n += (size_t)snprintf(targets + n, sizeof targets - n, "%s%.60s", k ? ", " : "",
                                   json_string_value(json_array_get(names, k)));
+        }
         json_t *row = json_object();
         fill_text(row, "loadgens", number);
         fill_text(row, "type", type);
@@ -147,11 +161,14 @@ static void fill_testbed(struct result *r)
 static void fill_uniform_access(struct result *r)
 {
     size_t n_targets = json_array_size(json_object_get(r->campaign, "targets"));
-    if (json_object_get(r->disclosure, "uniform_access") || n_targets == 0 || r->n_loadgens == 0)
+    if (json_object_get(r->disclosure, "uniform_access") || n_targets == 0 || r->n_loadgens == 0) {
         return;
-    for (size_t i = 0; i < r->n_loadgens; i++)
-        if (json_array_size(r->loadgens[i].targets) != n_targets)
+    }
+    for (size_t i = 0; i < r->n_loadgens; i++) {
+        if (json_array_size(r->loadgens[i].targets) != n_targets) {
             return;
+        }
+    }
     char text[128];
     snprintf(text, sizeof text, "Each of the %zu load generators drove all %zu target%s.", r->n_loadgens, n_targets,
              n_targets == 1 ? "" : "s");
@@ -160,19 +177,21 @@ static void fill_uniform_access(struct result *r)
 
 int disclosure_complete(struct result *r)
 {
-    if (!r->disclosure)
+    if (!r->disclosure) {
         r->disclosure = json_object();
-    else {
+    } else {
         /* the campaign's own copy stays as the user wrote it */
         json_t *copy = json_deep_copy(r->disclosure);
         json_decref(r->disclosure);
         r->disclosure = copy;
     }
-    if (!r->disclosure)
+    if (!r->disclosure) {
         return -ENOMEM;
+    }
     char date[11] = "";
-    if (r->started_at && strlen(r->started_at) >= 10)
+    if (r->started_at && strlen(r->started_at) >= 10) {
         memcpy(date, r->started_at, 10);
+    }
     fill_text(record_of(r->disclosure, "product_and_test"), "date_tested", date);
     fill_filesystems(r);
     fill_load_generators(r);

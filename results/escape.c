@@ -34,8 +34,9 @@ typedef void (*put_fn)(FILE *out, uint32_t c, const char *s, size_t n);
 
 static void each(FILE *out, const char *text, size_t max_bytes, put_fn put)
 {
-    if (!text)
+    if (!text) {
         return;
+    }
     size_t total = strlen(text);
     for (size_t i = 0; i < total;) {
         size_t n = utf8_sequence((const unsigned char *)text + i, total - i);
@@ -78,10 +79,11 @@ static void put_html(FILE *out, uint32_t c, const char *s, size_t n)
     case '\r':
         break;
     default:
-        if (is_unprintable(c))
+        if (is_unprintable(c)) {
             fputs(REPLACEMENT, out);
-        else
+        } else {
             fwrite(s, 1, n, out);
+        }
     }
 }
 
@@ -92,48 +94,53 @@ static void put_html_line(FILE *out, uint32_t c, const char *s, size_t n)
 
 static void put_terminal(FILE *out, uint32_t c, const char *s, size_t n)
 {
-    if (is_unprintable(c))
-        for (size_t i = 0; i < n; i++)
+    if (is_unprintable(c)) {
+        for (size_t i = 0; i < n; i++) {
             fprintf(out, "\\x%02x", (unsigned char)s[i]);
-    else
+        }
+    } else {
         fwrite(s, 1, n, out);
+    }
 }
 
 static void put_csv(FILE *out, uint32_t c, const char *s, size_t n)
 {
-    if (c == '"')
+    if (c == '"') {
         fputs("\"\"", out);
-    else if (is_unprintable(c))
+    } else if (is_unprintable(c)) {
         fputc(' ', out);
-    else
+    } else {
         fwrite(s, 1, n, out);
+    }
 }
 
 static void put_markdown(FILE *out, uint32_t c, const char *s, size_t n)
 {
-    if (is_unprintable(c))
+    if (is_unprintable(c)) {
         fputc(' ', out);
-    else if (c == '<')
+    } else if (c == '<') {
         fputs("&lt;", out);
-    else if (c == '&')
+    } else if (c == '&') {
         fputs("&amp;", out);
-    else if (c == '@')
+    } else if (c == '@') {
         fputs("&#64;", out); /* no mention of a person */
-    else {
-        if (c < 0x80 && strchr("\\`*_{}[]()#+-.!|>~:$", (int)c))
+    } else {
+        if (c < 0x80 && strchr("\\`*_{}[]()#+-.!|>~:$", (int)c)) {
             fputc('\\', out);
+        }
         fwrite(s, 1, n, out);
     }
 }
 
 static void put_gnuplot(FILE *out, uint32_t c, const char *s, size_t n)
 {
-    if (c == '\'')
+    if (c == '\'') {
         fputs("''", out);
-    else if (is_unprintable(c) || c == '`' || c == '\\')
+    } else if (is_unprintable(c) || c == '`' || c == '\\') {
         fputc(' ', out);
-    else
+    } else {
         fwrite(s, 1, n, out);
+    }
 }
 
 void escape_html(FILE *out, const char *text)
@@ -158,17 +165,21 @@ void escape_terminal(FILE *out, const char *text, size_t max_bytes)
 
 void escape_csv(FILE *out, const char *text)
 {
-    if (!text || !*text)
+    if (!text || !*text) {
         return;
+    }
     bool is_formula = strchr("=+-@\t\r", text[0]) != NULL;
     bool is_plain = !is_formula && !strpbrk(text, ",;\"\n\r\t ");
-    if (!is_plain)
+    if (!is_plain) {
         fputc('"', out);
-    if (is_formula)
+    }
+    if (is_formula) {
         fputc('\'', out);
+    }
     each(out, text, ESCAPE_LONG_BYTES, put_csv);
-    if (!is_plain)
+    if (!is_plain) {
         fputc('"', out);
+    }
 }
 
 void escape_markdown(FILE *out, const char *text)

@@ -19,10 +19,12 @@ static int write_all(int fd, const char *data, size_t n)
 {
     while (n > 0) {
         ssize_t written = write(fd, data, n);
-        if (written < 0 && errno == EINTR)
+        if (written < 0 && errno == EINTR) {
             continue;
-        if (written < 0)
+        }
+        if (written < 0) {
             return -errno;
+        }
         data += written;
         n -= (size_t)written;
     }
@@ -36,8 +38,9 @@ static int sync_directory_of(const char *path)
     const char *slash = strrchr(path, '/');
     snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return -errno;
+    }
     int error = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
     close(fd);
     return error;
@@ -46,18 +49,23 @@ static int sync_directory_of(const char *path)
 int file_write(const char *path, const void *data, size_t n)
 {
     char tmp[4096];
-    if (snprintf(tmp, sizeof tmp, "%s.tmp.%d", path, (int)getpid()) >= (int)sizeof tmp)
+    if (snprintf(tmp, sizeof tmp, "%s.tmp.%d", path, (int)getpid()) >= (int)sizeof tmp) {
         return -ENAMETOOLONG;
+    }
     int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
+    if (fd < 0) {
         return -errno;
+    }
     int error = write_all(fd, data, n);
-    if (!error && fsync(fd) != 0 && errno != EINVAL)
+    if (!error && fsync(fd) != 0 && errno != EINVAL) {
         error = -errno;
-    if (close(fd) != 0 && !error)
+    }
+    if (close(fd) != 0 && !error) {
         error = -errno;
-    if (!error && rename(tmp, path) != 0)
+    }
+    if (!error && rename(tmp, path) != 0) {
         error = -errno;
+    }
     if (error) {
         unlink(tmp);
         return error;
@@ -69,8 +77,9 @@ int file_write_json(const char *path, const json_t *root)
 {
     size_t n;
     char *text = json_text(root, &n);
-    if (!text)
+    if (!text) {
         return -ENOMEM;
+    }
     int error = file_write(path, text, n);
     free(text);
     return error;
@@ -79,8 +88,9 @@ int file_write_json(const char *path, const json_t *root)
 int file_read(const char *path, char **text, size_t *n)
 {
     FILE *in = fopen(path, "re");
-    if (!in)
+    if (!in) {
         return -errno;
+    }
     char *buffer = NULL;
     size_t size = 0, cap = 0;
     int error = 0;
@@ -116,13 +126,15 @@ int file_parse_json(const char *name, const char *text, size_t n, json_t **root,
 {
     size_t n_clean;
     char *clean = utf8_repair(text, n, &n_clean);
-    if (!clean)
+    if (!clean) {
         return -ENOMEM;
+    }
     json_error_t error;
     *root = json_loadb(clean, n_clean, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     free(clean);
-    if (*root)
+    if (*root) {
         return 0;
+    }
     snprintf(why, cap, "%.200s:%d:%d: not valid JSON: %.160s", name, error.line, error.column, error.text);
     return -EINVAL;
 }

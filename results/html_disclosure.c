@@ -9,9 +9,11 @@
 /* Has any of the shown objects this field? Empty columns are not shown. */
 static bool has_field(const json_t *rows, const char *key)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (json_object_get(json_array_get(rows, i), key))
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (json_object_get(json_array_get(rows, i), key)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -24,15 +26,18 @@ static void put_value(FILE *out, const json_t *value)
 static void put_rows(FILE *out, const struct disclosure_section *s, const json_t *rows)
 {
     fputs("<div class=\"table-wrap\"><table class=\"wide\"><thead><tr>", out);
-    for (const struct disclosure_field *f = s->fields; f->key; f++)
-        if (has_field(rows, f->key))
+    for (const struct disclosure_field *f = s->fields; f->key; f++) {
+        if (has_field(rows, f->key)) {
             fprintf(out, "<th>%s</th>", f->title);
+        }
+    }
     fputs("</tr></thead><tbody>\n", out);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         fputs("<tr>", out);
         for (const struct disclosure_field *f = s->fields; f->key; f++) {
-            if (!has_field(rows, f->key))
+            if (!has_field(rows, f->key)) {
                 continue;
+            }
             fputs("<td>", out);
             put_value(out, json_object_get(json_array_get(rows, i), f->key));
             fputs("</td>", out);
@@ -47,8 +52,9 @@ static void put_record(FILE *out, const struct disclosure_section *s, const json
     fputs("<table class=\"wide record\"><tbody>\n", out);
     for (const struct disclosure_field *f = s->fields; f->key; f++) {
         const json_t *value = json_object_get(record, f->key);
-        if (!value)
+        if (!value) {
             continue;
+        }
         fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"prose\">", f->title);
         put_value(out, value);
         fputs("</td></tr>\n", out);
@@ -72,8 +78,9 @@ static bool is_there(const struct disclosure_section *s, const json_t *value)
 static bool is_heading_used(const struct disclosure_section *s, const json_t *disclosure)
 {
     do {
-        if (is_there(s, json_object_get(disclosure, s->key)))
+        if (is_there(s, json_object_get(disclosure, s->key))) {
             return true;
+        }
         s++;
     } while (s->key && !s->heading);
     return false;
@@ -81,8 +88,9 @@ static bool is_heading_used(const struct disclosure_section *s, const json_t *di
 
 static void put_section(FILE *out, const struct disclosure_section *s, const json_t *value, bool has_title)
 {
-    if (has_title)
+    if (has_title) {
         fprintf(out, "<h3>%s</h3>\n", s->title);
+    }
     switch (s->kind) {
     case DISCLOSURE_TEXT:
         fputs("<p class=\"prose\">", out);
@@ -100,9 +108,11 @@ static void put_section(FILE *out, const struct disclosure_section *s, const jso
 
 static bool is_known(const char *key)
 {
-    for (const struct disclosure_section *s = disclosure_sections(); s->key; s++)
-        if (strcmp(s->key, key) == 0)
+    for (const struct disclosure_section *s = disclosure_sections(); s->key; s++) {
+        if (strcmp(s->key, key) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -113,8 +123,9 @@ static void put_further(FILE *out, const json_t *disclosure)
     json_t *value;
     json_object_foreach((json_t *)disclosure, key, value)
     {
-        if (is_known(key))
+        if (is_known(key)) {
             continue;
+        }
         char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
         fputs("<section><h2>", out);
         escape_html_short(out, key);
@@ -128,30 +139,36 @@ static void put_further(FILE *out, const json_t *disclosure)
 void html_disclosure(const struct result *r, FILE *out)
 {
     bool is_open = false, is_shown = false, is_any_missing = false;
-    if (json_object_size(r->disclosure) == 0)
+    if (json_object_size(r->disclosure) == 0) {
         return;
+    }
     fputs("<div id=\"disclosure\">\n", out);
     for (const struct disclosure_section *s = disclosure_sections(); s->key; s++) {
         const json_t *value = json_object_get(r->disclosure, s->key);
         if (s->heading) {
-            if (is_open)
+            if (is_open) {
                 fputs("</section>\n", out);
+            }
             is_shown = is_open = is_heading_used(s, r->disclosure);
-            if (is_open)
+            if (is_open) {
                 fprintf(out, "<section><h2>%s</h2>\n", s->heading);
+            }
         }
-        if (is_shown && is_there(s, value))
+        if (is_shown && is_there(s, value)) {
             put_section(out, s, value, !s->heading || (s[1].key && !s[1].heading));
+        }
         is_any_missing = is_any_missing || (!is_there(s, value) && s->need != DISCLOSURE_OPTIONAL);
     }
-    if (is_open)
+    if (is_open) {
         fputs("</section>\n", out);
+    }
     put_further(out, r->disclosure);
     if (is_any_missing) {
         const char *before = "<p class=\"hint\">Not disclosed: ";
         for (const struct disclosure_section *s = disclosure_sections(); s->key; s++) {
-            if (s->need == DISCLOSURE_OPTIONAL || is_there(s, json_object_get(r->disclosure, s->key)))
+            if (s->need == DISCLOSURE_OPTIONAL || is_there(s, json_object_get(r->disclosure, s->key))) {
                 continue;
+            }
             fprintf(out, "%s%s", before, s->title);
             before = ", ";
         }

@@ -1,5 +1,6 @@
 /* html_figures.c - what was measured beyond the curve: load generators, response times, operations, seconds. */
 #include "escape.h"
+#include "html_cells.h"
 #include "json_text.h"
 #include "report_html.h"
 #include "report_internal.h"
@@ -8,39 +9,6 @@
 
 #define MATRIX_COLUMNS 12
 
-static void td_ms(FILE *out, double v)
-{
-    char number[48];
-    fprintf(out, "<td>%s</td>", report_ms_column(v, 3, number));
-}
-
-static void td_percent(FILE *out, double v, bool is_off)
-{
-    char number[48];
-    fprintf(out, "<td class=\"%s\">%s</td>", is_off ? "off" : "", report_ms_column(v, 2, number));
-}
-
-static void td_count(FILE *out, uint64_t n)
-{
-    char number[48];
-    fprintf(out, "<td>%s</td>", report_ms_column(n == RESULT_UNKNOWN ? NAN : (double)n, 0, number));
-}
-
-static void td_text(FILE *out, const char *classes, const char *text)
-{
-    fprintf(out, "<td class=\"%s\">", classes);
-    escape_html(out, text);
-    fputs("</td>", out);
-}
-
-static void point_cell(const struct result *r, size_t i, FILE *out)
-{
-    char load[48];
-    const struct point_result *p = &r->points[i];
-    fprintf(out, "<td>%zu</td><td>%s</td>", i + 1,
-            report_ops(isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s, load));
-}
-
 static void put_targets(FILE *out, const struct result_loadgen *l)
 {
     for (size_t i = 0; i < json_array_size(l->targets); i++) {
@@ -48,16 +16,18 @@ static void put_targets(FILE *out, const struct result_loadgen *l)
         json_int_t n = name ? json_count(l->processes_per_target, name) : -1;
         fputs(i ? ", " : "", out);
         escape_html(out, name ? name : "");
-        if (n >= 0)
+        if (n >= 0) {
             fprintf(out, " (%lld processes)", (long long)n);
+        }
     }
 }
 
 void html_loadgens(const struct result *r, FILE *out)
 {
     char bytes[48];
-    if (r->n_loadgens == 0)
+    if (r->n_loadgens == 0) {
         return;
+    }
     fputs("<section id=\"loadgens\"><h2>Load generators that ran</h2><div class=\"table-wrap\"><table "
           "class=\"wide\"><thead><tr><th>Name</th><th>Host</th>"
           "<th>Processes</th><th>CPU</th><th>CPUs</th><th>Memory</th><th>Operating "
@@ -66,15 +36,15 @@ void html_loadgens(const struct result *r, FILE *out)
     for (size_t i = 0; i < r->n_loadgens; i++) {
         const struct result_loadgen *l = &r->loadgens[i];
         fputs("<tr>", out);
-        td_text(out, "", l->host);
-        td_text(out, "", l->hostname);
-        td_count(out, l->processes);
-        td_text(out, "", l->cpu_model);
-        td_count(out, l->cpus);
-        td_text(out, "",
-                l->memory_bytes == RESULT_UNKNOWN ? "\xe2\x80\x93" : report_bytes((double)l->memory_bytes, bytes));
-        td_text(out, "", l->os);
-        td_text(out, "", l->addresses);
+        cell_text(out, "", l->host);
+        cell_text(out, "", l->hostname);
+        cell_count(out, l->processes);
+        cell_text(out, "", l->cpu_model);
+        cell_count(out, l->cpus);
+        cell_text(out, "",
+                  l->memory_bytes == RESULT_UNKNOWN ? "\xe2\x80\x93" : report_bytes((double)l->memory_bytes, bytes));
+        cell_text(out, "", l->os);
+        cell_text(out, "", l->addresses);
         fputs("<td>", out);
         put_targets(out, l);
         fputs("</td></tr>\n", out);
@@ -89,13 +59,13 @@ static void response_columns(FILE *out)
 
 static void response_cells(FILE *out, const struct response_figures *f)
 {
-    td_ms(out, f->response_ms);
-    td_ms(out, f->p50_ms);
-    td_ms(out, f->p90_ms);
-    td_ms(out, f->p95_ms);
-    td_ms(out, f->p99_ms);
-    td_ms(out, f->p999_ms);
-    td_ms(out, f->max_ms);
+    cell_ms(out, f->response_ms);
+    cell_ms(out, f->p50_ms);
+    cell_ms(out, f->p90_ms);
+    cell_ms(out, f->p95_ms);
+    cell_ms(out, f->p99_ms);
+    cell_ms(out, f->p999_ms);
+    cell_ms(out, f->max_ms);
 }
 
 static void response_table(const struct result *r, FILE *out, bool from_due)
@@ -107,20 +77,61 @@ static void response_table(const struct result *r, FILE *out, bool from_due)
     fputs("</tr></thead><tbody>\n", out);
     for (size_t i = 0; i < r->n_points; i++) {
         fprintf(out, "<tr%s>", r->points[i].is_valid ? "" : " class=\"invalid\"");
-        point_cell(r, i, out);
+        cell_point(r, i, out);
         response_cells(out, from_due ? &r->points[i].from_due : &r->points[i].from_sent);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
 }
 
+static void confidence_table(const struct result *r, FILE *out)
+{
+    bool has_ci = false, has_spread = false;
+    for (size_t i = 0; i < r->n_points; i++) {
+        has_ci = has_ci || r->points[i].ci95_method;
+        has_spread = has_spread || !isnan(r->points[i].spread_percent);
+    }
+    if (!has_ci) {
+        return;
+    }
+    fprintf(
+        out,
+        "<h3>Confidence and steadiness</h3><div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th>Point</th>"
+        "<th>Load<br><small>ops/s</small></th><th>mean<br><small>ms</small></th><th>\xc2\xb1 95 "
+        "%%<br><small>ms</small></th>"
+        "<th>sd<br><small>ms</small></th><th class=\"name\">half-width from</th>%s<th>throughput drift</th>"
+        "<th>response drift</th></tr></thead><tbody>\n",
+        has_spread ? "<th>spread of repeats</th>" : "");
+    for (size_t i = 0; i < r->n_points; i++) {
+        const struct point_result *p = &r->points[i];
+        fputs("<tr>", out);
+        cell_point(r, i, out);
+        cell_ms(out, p->response_ms);
+        cell_ms(out, p->response_ci95_ms);
+        cell_ms(out, p->response_stddev_ms);
+        cell_text(out, "name", p->ci95_method ? p->ci95_method : "");
+        if (has_spread) {
+            cell_number(out, p->spread_percent, 2, " %", false);
+        }
+        cell_number(out, p->steady.throughput_drift_percent, 1, " %", p->steady.is_drifting);
+        cell_number(out, p->steady.response_drift_percent, 1, " %", p->steady.is_drifting);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div><p class=\"hint\">Drift: fitted change from the start to the end of the recorded run. "
+          "A drift that is "
+          "more than chance is marked: the warm-up may have been too short.</p>\n",
+          out);
+}
+
 void html_responses(const struct result *r, FILE *out)
 {
     bool has_due = false;
-    if (!report_has_percentiles(r))
+    if (!report_has_percentiles(r)) {
         return;
-    for (size_t i = 0; i < r->n_points; i++)
+    }
+    for (size_t i = 0; i < r->n_points; i++) {
         has_due = has_due || !isnan(r->points[i].from_due.response_ms);
+    }
     bool from_due = r->points[0].is_headline_from_due;
     fputs("<section id=\"responses\"><h2>Response times</h2>\n", out);
     fprintf(out,
@@ -140,42 +151,12 @@ void html_responses(const struct result *r, FILE *out)
         fprintf(out, "<h3>From due%s</h3>\n", from_due ? " (headline)" : "");
         response_table(r, out, true);
     }
-    bool has_ci = false;
-    for (size_t i = 0; i < r->n_points; i++)
-        has_ci = has_ci || r->points[i].ci95_method;
-    if (has_ci) {
-        fputs(
-            "<h3>Confidence and steadiness</h3><div class=\"table-wrap\"><table "
-            "class=\"figures\"><thead><tr><th>Point</th><th>Load<br><small>ops/s</small></th><th>mean"
-            "<br><small>ms</small></th><th>\xc2\xb1 95 %<br><small>ms</small></th><th>sd<br><small>ms</small></th><th "
-            "class=\"name\">half-width from</th><th>throughput "
-            "drift</th><th>response drift</th></tr></thead><tbody>\n",
-            out);
-        for (size_t i = 0; i < r->n_points; i++) {
-            const struct point_result *p = &r->points[i];
-            char a[48], b[48];
-            fputs("<tr>", out);
-            point_cell(r, i, out);
-            td_ms(out, p->response_ms);
-            td_ms(out, p->response_ci95_ms);
-            td_ms(out, p->response_stddev_ms);
-            td_text(out, "name", p->ci95_method ? p->ci95_method : "");
-            const char *classes = p->steady.is_drifting ? "off" : "";
-            fprintf(out, "<td class=\"%s\">%s %%</td><td class=\"%s\">%s %%</td></tr>\n", classes,
-                    report_ms_column(p->steady.throughput_drift_percent, 1, a), classes,
-                    report_ms_column(p->steady.response_drift_percent, 1, b));
-        }
-        fputs("</tbody></table></div><p class=\"hint\">Drift: fitted change from the start to the end of the recorded "
-              "run. A drift that is more than chance is marked: the warm-up "
-              "may have been too short.</p>\n",
-              out);
-    }
+    confidence_table(r, out);
     fputs("</section>\n", out);
 }
 
 static void op_table(const struct point_result *p, FILE *out)
 {
-    char number[48];
     fputs("<div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th "
           "class=\"name\">Operation</th><th>Target<br><small>%</small></th><th>Achieved<br><small>%</small></th>"
           "<th>Logical</th><th>Physical</th><th>Errors</th>",
@@ -184,17 +165,18 @@ static void op_table(const struct point_result *p, FILE *out)
     fputs("</tr></thead><tbody>\n", out);
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         const struct op_figures *f = &p->ops[op];
-        if (!f->is_present)
+        if (!f->is_present) {
             continue;
+        }
         bool is_off = fabs(f->percent - f->target_percent) > 1.5;
         fputs("<tr>", out);
-        td_text(out, "name", nfs_op_name((enum nfs_op)op));
-        td_percent(out, f->target_percent, false);
-        td_percent(out, f->percent, is_off);
-        td_count(out, f->n_logical);
-        td_count(out, f->n_physical);
-        fprintf(out, "<td class=\"%s\">%s</td>", f->n_errors > 0 && f->n_errors != RESULT_UNKNOWN ? "off" : "",
-                report_ms_column(f->n_errors == RESULT_UNKNOWN ? NAN : (double)f->n_errors, 0, number));
+        cell_text(out, "name", nfs_op_name((enum nfs_op)op));
+        cell_number(out, f->target_percent, 2, "", false);
+        cell_number(out, f->percent, 2, "", is_off);
+        cell_count(out, f->n_logical);
+        cell_count(out, f->n_physical);
+        bool has_errors = f->n_errors > 0 && f->n_errors != RESULT_UNKNOWN;
+        cell_number(out, f->n_errors == RESULT_UNKNOWN ? NAN : (double)f->n_errors, 0, "", has_errors);
         response_cells(out, p->is_headline_from_due ? &f->from_due : &f->from_sent);
         fputs("</tr>\n", out);
     }
@@ -216,15 +198,17 @@ static void op_matrix(const struct result *r, FILE *out)
     fputs("</tr></thead><tbody>\n", out);
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         bool is_used = false;
-        for (size_t i = 0; i < r->n_points; i++)
+        for (size_t i = 0; i < r->n_points; i++) {
             is_used = is_used || !isnan(r->points[i].ops[op].from_sent.response_ms);
-        if (!is_used)
+        }
+        if (!is_used) {
             continue;
+        }
         fputs("<tr>", out);
-        td_text(out, "name", nfs_op_name((enum nfs_op)op));
+        cell_text(out, "name", nfs_op_name((enum nfs_op)op));
         for (size_t i = 0; i < n; i++) {
             const struct point_result *p = &r->points[n == r->n_points ? i : i * (r->n_points - 1) / (n - 1)];
-            td_ms(out, p->is_headline_from_due ? p->ops[op].from_due.response_ms : p->ops[op].from_sent.response_ms);
+            cell_ms(out, p->is_headline_from_due ? p->ops[op].from_due.response_ms : p->ops[op].from_sent.response_ms);
         }
         fputs("</tr>\n", out);
     }
@@ -242,8 +226,9 @@ static void point_summary(const struct result *r, size_t i, FILE *out)
 
 void html_operations(const struct result *r, FILE *out)
 {
-    if (!report_has_ops(r))
+    if (!report_has_ops(r)) {
         return;
+    }
     fputs("<section id=\"operations\"><h2>Operations</h2>\n", out);
     fprintf(out,
             "<p class=\"hint\">Counted as the workload counts: %s. A logical operation is one request; a physical one "
@@ -264,10 +249,12 @@ void html_operations(const struct result *r, FILE *out)
 void html_intervals(const struct result *r, FILE *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         n += r->points[i].n_intervals;
-    if (n == 0)
+    }
+    if (n == 0) {
         return;
+    }
     fputs("<section id=\"intervals\"><h2>Over time</h2>\n<p class=\"hint\">Every second of every recorded run, one "
           "point after the other (numbered at the top); populating and warm-up "
           "are not shown. A stall, a failover or a cache that still warms shows here.</p>\n<figure>\n",
@@ -275,8 +262,9 @@ void html_intervals(const struct result *r, FILE *out)
     report_draw_sweep(r, out, 10);
     fputs("</figure>\n", out);
     for (size_t i = 0; i < r->n_points; i++) {
-        if (r->points[i].n_intervals == 0)
+        if (r->points[i].n_intervals == 0) {
             continue;
+        }
         fputs("<details>", out);
         point_summary(r, i, out);
         fputs("<figure>\n", out);

@@ -1,6 +1,7 @@
 /* html_verdict.c - may these figures be believed: errors, the generator's own limits, validity; and the campaign to
  * repeat it. */
 #include "escape.h"
+#include "html_cells.h"
 #include "json_text.h"
 #include "report_html.h"
 #include "report_internal.h"
@@ -8,21 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Counts with 0 decimals, the rest with as many as it has meaning. */
-static void td_number(FILE *out, double v, int decimals, const char *unit)
-{
-    char number[48];
-    fprintf(out, "<td>%s%s</td>", report_ms_column(v, decimals, number), isfinite(v) ? unit : "");
-}
-
-static void point_cell(const struct result *r, size_t i, FILE *out)
-{
-    char load[48];
-    const struct point_result *p = &r->points[i];
-    fprintf(out, "<td>%zu</td><td>%s</td>", i + 1,
-            report_ops(isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s, load));
-}
 
 /* "{a: 3, b: 1}" as "a 3, b 1". */
 static void put_counters(FILE *out, const json_t *counters)
@@ -52,8 +38,9 @@ static void put_statuses(FILE *out, const struct point_result *p)
         json_t *value;
         json_object_foreach(p->ops[op].statuses, status, value)
         {
-            if (is_answer(status))
+            if (is_answer(status)) {
                 continue;
+            }
             fprintf(out, "%s%s ", before, nfs_op_name((enum nfs_op)op));
             escape_html(out, status);
             fprintf(out, "\xc2\xa0%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -66,13 +53,15 @@ static void put_findings(const struct result *r, FILE *out)
 {
     static const char *const columns[] = {"loadgen", "target", "rule", "op", "expected", "got"};
     const size_t n = sizeof columns / sizeof columns[0];
-    if (json_array_size(r->findings) == 0)
+    if (json_array_size(r->findings) == 0) {
         return;
+    }
     fputs("<h3>Rules of the protocol that the server broke (validation)</h3><div class=\"table-wrap\"><table "
           "class=\"wide\"><thead><tr>",
           out);
-    for (size_t c = 0; c < n; c++)
+    for (size_t c = 0; c < n; c++) {
         fprintf(out, "<th>%s</th>", columns[c]);
+    }
     fputs("</tr></thead><tbody>\n", out);
     for (size_t i = 0; i < json_array_size(r->findings); i++) {
         fputs("<tr>", out);
@@ -89,10 +78,12 @@ static void put_findings(const struct result *r, FILE *out)
 void html_errors(const struct result *r, FILE *out)
 {
     bool has_figures = false;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         has_figures = has_figures || r->points[i].n_failed != RESULT_UNKNOWN;
-    if (!has_figures)
+    }
+    if (!has_figures) {
         return;
+    }
     fputs("<section id=\"errors\"><h2>Errors</h2>\n<div class=\"table-wrap\"><table "
           "class=\"wide\"><thead><tr><th>Point</th><th>Load</th><th>Failed RPCs</th><th>Outcomes</th>"
           "<th>What the server did</th><th>NFS statuses other than OK</th></tr></thead><tbody>\n",
@@ -100,8 +91,8 @@ void html_errors(const struct result *r, FILE *out)
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         fputs("<tr>", out);
-        point_cell(r, i, out);
-        td_number(out, p->n_failed == RESULT_UNKNOWN ? NAN : (double)p->n_failed, 0, "");
+        cell_point(r, i, out);
+        cell_count(out, p->n_failed);
         fputs("<td>", out);
         put_counters(out, json_object_get(p->errors, "outcomes"));
         fputs("</td><td>", out);
@@ -139,18 +130,18 @@ static void loadgens_of(const struct result *r, size_t i, FILE *out)
         fputs("<tr><td class=\"name\">", out);
         escape_html(out, l->name);
         fputs("</td>", out);
-        td_number(out, l->n_processes == RESULT_UNKNOWN ? NAN : (double)l->n_processes, 0, "");
-        td_number(out, l->n_ops == RESULT_UNKNOWN ? NAN : (double)l->n_ops, 0, "");
-        td_number(out, l->n_errors == RESULT_UNKNOWN ? NAN : (double)l->n_errors, 0, "");
-        td_number(out, l->response_ms, 3, "");
-        td_number(out, l->lateness_mean_us, 0, "");
-        td_number(out, l->lateness_p99_us, 0, "");
-        td_number(out, l->waited_for_us_percent, 1, " %");
-        td_number(out, l->waited_for_slot_percent, 1, " %");
-        td_number(out, l->busy_percent, 1, " %");
-        td_number(out, l->cpu_percent_max, 1, " %");
-        td_number(out, l->host_cpu_percent, 1, " %");
-        td_number(out, l->skew_ms, 2, "");
+        cell_count(out, l->n_processes);
+        cell_count(out, l->n_ops);
+        cell_count(out, l->n_errors);
+        cell_number(out, l->response_ms, 3, "", false);
+        cell_number(out, l->lateness_mean_us, 0, "", false);
+        cell_number(out, l->lateness_p99_us, 0, "", false);
+        cell_number(out, l->waited_for_us_percent, 1, " %", false);
+        cell_number(out, l->waited_for_slot_percent, 1, " %", false);
+        cell_number(out, l->busy_percent, 1, " %", false);
+        cell_number(out, l->cpu_percent_max, 1, " %", false);
+        cell_number(out, l->host_cpu_percent, 1, " %", false);
+        cell_number(out, l->skew_ms, 2, "", false);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -159,10 +150,12 @@ static void loadgens_of(const struct result *r, size_t i, FILE *out)
 void html_generator(const struct result *r, FILE *out)
 {
     bool has_figures = false;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         has_figures = has_figures || r->points[i].generator.verdict;
-    if (!has_figures)
+    }
+    if (!has_figures) {
         return;
+    }
     fputs("<section id=\"generator\"><h2>Generator verdict</h2>\n<p class=\"hint\">Was the load generator the limit, "
           "or the server? A busy server makes operations wait for a slot and loops wait for "
           "replies; a generator that is the limit sends late although a slot was free, or its loops have no time "
@@ -174,24 +167,25 @@ void html_generator(const struct result *r, FILE *out)
         const struct generator_figures *g = &r->points[i].generator;
         bool is_limited = g->verdict && strcmp(g->verdict, "generator-limited") == 0;
         fputs("<tr>", out);
-        point_cell(r, i, out);
+        cell_point(r, i, out);
         fprintf(out, "<td class=\"name%s\">", is_limited ? " off" : "");
         escape_html(out, is_limited ? "generator" : r->points[i].is_saturated ? "server (saturated)" : "none seen");
         fputs("</td>", out);
-        td_number(out, g->lateness_mean_us, 0, "");
-        td_number(out, g->lateness_p99_us, 0, "");
-        td_number(out, g->waited_for_us_percent, 1, " %");
-        td_number(out, g->waited_for_slot_percent, 1, " %");
-        td_number(out, g->busy_percent, 1, " %");
-        td_number(out, g->cpu_percent_max, 1, " %");
-        td_number(out, g->host_cpu_percent_max, 1, " %");
-        td_number(out, g->skew_ms, 2, "");
+        cell_number(out, g->lateness_mean_us, 0, "", false);
+        cell_number(out, g->lateness_p99_us, 0, "", false);
+        cell_number(out, g->waited_for_us_percent, 1, " %", false);
+        cell_number(out, g->waited_for_slot_percent, 1, " %", false);
+        cell_number(out, g->busy_percent, 1, " %", false);
+        cell_number(out, g->cpu_percent_max, 1, " %", false);
+        cell_number(out, g->host_cpu_percent_max, 1, " %", false);
+        cell_number(out, g->skew_ms, 2, "", false);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
     for (size_t i = 0; i < r->n_points; i++) {
-        if (r->points[i].n_loadgens == 0)
+        if (r->points[i].n_loadgens == 0) {
             continue;
+        }
         fprintf(out, "<details><summary>Point %zu, by load generator</summary>", i + 1);
         loadgens_of(r, i, out);
         fputs("</details>\n", out);
@@ -203,8 +197,9 @@ static void put_point_remarks(const struct result *r, FILE *out)
 {
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
-        if (json_array_size(p->invalid_reasons) + json_array_size(p->notes) == 0)
+        if (json_array_size(p->invalid_reasons) + json_array_size(p->notes) == 0) {
             continue;
+        }
         fprintf(out, "<h3>Point %zu: %s</h3>\n", i + 1, report_point_state(p));
         html_list(out, "reasons", p->invalid_reasons);
         html_list(out, "notes", p->notes);
@@ -214,11 +209,12 @@ static void put_point_remarks(const struct result *r, FILE *out)
 void html_validity(const struct result *r, FILE *out)
 {
     fputs("<section id=\"validity\"><h2>Validity</h2>\n", out);
-    if (r->is_published && r->is_valid)
+    if (r->is_published && r->is_valid) {
         fputs("<p>A curve that was not measured by this run: its points are taken as given.</p>\n", out);
-    else
+    } else {
         fprintf(out, "<p>This result is <b>%s</b> and <b>%s</b>.</p>\n", r->is_valid ? "valid" : "invalid",
                 r->is_standard ? "standard" : "non-standard");
+    }
     html_list(out, "reasons", r->invalid_reasons);
     put_point_remarks(r, out);
     fputs("<p class=\"hint\">A point is valid when every operation's share is within 1.5 points of its target, failed "
@@ -232,11 +228,13 @@ void html_validity(const struct result *r, FILE *out)
 
 void html_campaign(const struct result *r, FILE *out)
 {
-    if (!r->campaign)
+    if (!r->campaign) {
         return;
+    }
     json_t *campaign = json_copy(r->campaign);
-    if (!campaign)
+    if (!campaign) {
         return;
+    }
     json_object_del(campaign, "disclosure"); /* shown above, and not needed to repeat the run */
     char *text = json_text(campaign, NULL);
     json_decref(campaign);

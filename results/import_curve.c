@@ -36,17 +36,20 @@ static int complain(struct result_error *error, const struct line *l, const char
 /* Next line of *at into l->text; 0 when there is none, -EINVAL when it is too long. */
 static int next_line(struct line *l, const char **at, const char *end, struct result_error *error)
 {
-    if (*at >= end)
+    if (*at >= end) {
         return 0;
+    }
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));
     size_t n = (size_t)((newline ? newline : end) - *at);
     l->number++;
-    if (n >= sizeof l->text)
+    if (n >= sizeof l->text) {
         return complain(error, l, "line too long");
+    }
     memcpy(l->text, *at, n);
     l->text[n] = '\0';
-    if (n && l->text[n - 1] == '\r')
+    if (n && l->text[n - 1] == '\r') {
         l->text[n - 1] = '\0';
+    }
     *at = newline ? newline + 1 : end;
     return 1;
 }
@@ -55,8 +58,9 @@ static void split_blanks(struct line *l)
 {
     l->n = 0;
     char *save, *word = strtok_r(l->text, " \t", &save);
-    for (; word && l->n < FIELDS_MAX; word = strtok_r(NULL, " \t", &save))
+    for (; word && l->n < FIELDS_MAX; word = strtok_r(NULL, " \t", &save)) {
         l->fields[l->n++] = word;
+    }
 }
 
 /* Commas, semicolons or tabs; quoted fields with doubled quotes. */
@@ -65,31 +69,37 @@ static void split_csv(struct line *l, char separator)
     char *in = l->text;
     l->n = 0;
     while (l->n < FIELDS_MAX) {
-        while (*in == ' ')
+        while (*in == ' ') {
             in++;
+        }
         char *out = in, *start = in;
         if (*in == '"') {
             for (in++, start = out = in; *in; in++) {
-                if (*in == '"' && in[1] == '"')
+                if (*in == '"' && in[1] == '"') {
                     in++;
-                else if (*in == '"')
+                } else if (*in == '"') {
                     break;
+                }
                 *out++ = *in;
             }
-            while (*in && *in != separator)
+            while (*in && *in != separator) {
                 in++;
+            }
         } else {
-            while (*in && *in != separator)
+            while (*in && *in != separator) {
                 in++;
+            }
             out = in;
-            while (out > start && out[-1] == ' ')
+            while (out > start && out[-1] == ' ') {
                 out--;
+            }
         }
         bool is_last = *in == '\0';
         *out = '\0';
         l->fields[l->n++] = start;
-        if (is_last)
+        if (is_last) {
             break;
+        }
         in++;
     }
 }
@@ -99,9 +109,11 @@ static bool parse_figure(const char *text, double *out)
 {
     char plain[64], *end;
     size_t n = 0;
-    for (; *text && n < sizeof plain - 1; text++)
-        if (*text != ',')
+    for (; *text && n < sizeof plain - 1; text++) {
+        if (*text != ',') {
             plain[n++] = *text;
+        }
+    }
     plain[n] = '\0';
     *out = strtod(plain, &end);
     return n > 0 && !*text && *end == '\0' && isdigit((unsigned char)plain[n - 1]) && isfinite(*out) && *out >= 0;
@@ -111,8 +123,9 @@ static int add_point(struct result *r, struct point_result *p)
 {
     p->index = r->n_points;
     int error = result_add_point(r, p);
-    if (error)
+    if (error) {
         point_fini(p);
+    }
     return error;
 }
 
@@ -134,10 +147,12 @@ int import_is_sfssum(const char *text, size_t n)
     const char *at = text, *end = text + n;
     while (next_line(&l, &at, end, &ignored) > 0) {
         char *start = l.text + strspn(l.text, " \t");
-        if (*start == '\0' || (*start == '#' && strncasecmp(start, "#INVALID", 8) != 0))
+        if (*start == '\0' || (*start == '#' && strncasecmp(start, "#INVALID", 8) != 0)) {
             continue;
-        if (strpbrk(start, ",;"))
+        }
+        if (strpbrk(start, ",;")) {
             return 0;
+        }
         split_blanks(&l);
         return l.n >= 13;
     }
@@ -151,8 +166,9 @@ struct sfssum_common {
 
 static void put_parameters(struct result *r, const struct sfssum_common *c)
 {
-    if (!c->is_set)
+    if (!c->is_set) {
         return;
+    }
     json_t *parameters = json_object();
     json_put_count(parameters, "load_generators", (uint64_t)c->clients);
     json_put_count(parameters, "processes_per_loadgen", (uint64_t)c->processes);
@@ -179,22 +195,25 @@ static int sfssum_point(const struct line *l, struct point_result *p, struct sfs
     char *const *f = l->fields + first;
     n -= first;
     bool is_2008 = n == 14 && strcmp(f[13], "2008") == 0, is_sfs3 = n == 13 && strcmp(f[12], "3.0") == 0;
-    if (!is_2008 && !is_sfs3)
+    if (!is_2008 && !is_sfs3) {
         return complain(error, l, "not an sfssum line: expected 13 columns that end in 3.0, or 14 that end in 2008");
+    }
     double ops, seconds, fileset_kb;
     size_t behind = is_2008 ? 8 : 7; /* the protocol is three words, or two */
     if (!parse_figure(f[0], &p->requested_ops_per_s) || !parse_figure(f[1], &p->achieved_ops_per_s) ||
         !parse_figure(f[2], &p->response_ms) || !parse_figure(f[3], &ops) || !parse_figure(f[4], &seconds) ||
         !parse_figure(f[behind], &fileset_kb) || !parse_figure(f[behind + 1], &common->clients) ||
         !parse_figure(f[behind + 2], &common->processes) || !parse_figure(f[behind + 3], &common->biod_read) ||
-        !parse_figure(f[behind + 4], &common->biod_write))
+        !parse_figure(f[behind + 4], &common->biod_write)) {
         return complain(error, l, "not an sfssum line: a column that should be a number is none");
+    }
     common->is_set = true;
     p->n_ops = ops < 9e18 ? (uint64_t)ops : RESULT_UNKNOWN;
     p->run_s = seconds;
     p->fileset_bytes = fileset_kb < 9e15 ? (uint64_t)fileset_kb * 1024 : RESULT_UNKNOWN;
-    if (is_invalid)
+    if (is_invalid) {
         point_invalidate(p, "marked INVALID in the sfssum file");
+    }
     *generation = is_2008 ? "sfs2008" : "sfs3";
     return 0;
 }
@@ -209,21 +228,25 @@ int import_sfssum(const char *name, const char *text, size_t n, struct result *r
     begin(r, name, "sfssum");
     while ((status = next_line(&l, &at, end, error)) > 0) {
         char *start = l.text + strspn(l.text, " \t");
-        if (*start == '\0' || (*start == '#' && strncasecmp(start, "#INVALID", 8) != 0))
+        if (*start == '\0' || (*start == '#' && strncasecmp(start, "#INVALID", 8) != 0)) {
             continue;
+        }
         split_blanks(&l);
         struct point_result p;
         point_init(&p);
         status = sfssum_point(&l, &p, &common, &generation, error);
-        if (status)
+        if (status) {
             point_fini(&p);
-        else
+        } else {
             status = add_point(r, &p);
-        if (status)
+        }
+        if (status) {
             break;
+        }
     }
-    if (status == 0 && r->n_points == 0)
+    if (status == 0 && r->n_points == 0) {
         status = complain(error, &l, "no sfssum line found");
+    }
     if (status) {
         result_fini(r);
         return status;
@@ -280,9 +303,11 @@ static enum column column_of(const char *title)
         {"invalid_reasons", COLUMN_REASONS},
         {"response_ci95_ms", COLUMN_CI95},
     };
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (strcasecmp(titles[i].title, title) == 0)
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        if (strcasecmp(titles[i].title, title) == 0) {
             return titles[i].column;
+        }
+    }
     return COLUMN_COUNT;
 }
 
@@ -290,8 +315,9 @@ static enum column column_of(const char *title)
 static int read_header(const struct line *l, int columns[COLUMN_COUNT])
 {
     double ignored;
-    for (int c = 0; c < COLUMN_COUNT; c++)
+    for (int c = 0; c < COLUMN_COUNT; c++) {
         columns[c] = -1;
+    }
     if (parse_figure(l->fields[0], &ignored)) {
         int first = l->n >= 3 && parse_figure(l->fields[2], &ignored) ? 0 : -1;
         columns[COLUMN_REQUESTED] = first;
@@ -301,8 +327,9 @@ static int read_header(const struct line *l, int columns[COLUMN_COUNT])
     }
     for (size_t i = 0; i < l->n; i++) {
         enum column c = column_of(l->fields[i]);
-        if (c < COLUMN_COUNT && columns[c] < 0)
+        if (c < COLUMN_COUNT && columns[c] < 0) {
             columns[c] = (int)i;
+        }
     }
     return 1;
 }
@@ -317,17 +344,22 @@ static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], stru
 {
     const char *valid = field(l, columns[COLUMN_VALID]), *reasons = field(l, columns[COLUMN_REASONS]);
     const char *requested = field(l, columns[COLUMN_REQUESTED]), *response = field(l, columns[COLUMN_RESPONSE]);
-    if (!parse_figure(field(l, columns[COLUMN_ACHIEVED]), &p->achieved_ops_per_s))
+    if (!parse_figure(field(l, columns[COLUMN_ACHIEVED]), &p->achieved_ops_per_s)) {
         return complain(error, l, "throughput is not a number of at least 0");
-    if (*requested && !parse_figure(requested, &p->requested_ops_per_s))
+    }
+    if (*requested && !parse_figure(requested, &p->requested_ops_per_s)) {
         return complain(error, l, "requested load is not a number of at least 0");
-    if (!(*response == '\0' && p->achieved_ops_per_s == 0) && !parse_figure(response, &p->response_ms))
+    }
+    if (!(*response == '\0' && p->achieved_ops_per_s == 0) && !parse_figure(response, &p->response_ms)) {
         return complain(error, l, "response time is not a number of at least 0");
-    if (!parse_figure(field(l, columns[COLUMN_CI95]), &p->response_ci95_ms))
+    }
+    if (!parse_figure(field(l, columns[COLUMN_CI95]), &p->response_ci95_ms)) {
         p->response_ci95_ms = NAN;
+    }
     if (strcasecmp(valid, "false") == 0 || strcasecmp(valid, "no") == 0 || strcmp(valid, "0") == 0 ||
-        strcasecmp(valid, "invalid") == 0)
+        strcasecmp(valid, "invalid") == 0) {
         point_invalidate(p, "%s", *reasons ? reasons : "marked invalid in the CSV file");
+    }
     return 0;
 }
 
@@ -343,15 +375,18 @@ int import_csv(const char *name, const char *text, size_t n, struct result *r, s
     bool has_columns = false;
     char separator = ',';
     const char *at = text, *end = text + n;
-    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a spreadsheet's byte order mark */
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a spreadsheet's byte order mark */
         at += 3;
+    }
     begin(r, name, "CSV");
     while ((status = next_line(&l, &at, end, error)) > 0) {
         char *start = l.text + strspn(l.text, " \t");
-        if (*start == '\0' || *start == '#')
+        if (*start == '\0' || *start == '#') {
             continue;
-        if (!has_columns)
+        }
+        if (!has_columns) {
             separator = separator_of(l.text);
+        }
         split_csv(&l, separator);
         if (!has_columns) {
             has_columns = true;
@@ -361,21 +396,25 @@ int import_csv(const char *name, const char *text, size_t n, struct result *r, s
                                   "no columns for throughput (achieved_ops_per_s) and response time (response_ms)");
                 break;
             }
-            if (is_header)
+            if (is_header) {
                 continue;
+            }
         }
         struct point_result p;
         point_init(&p);
         status = csv_point(&l, columns, &p, error);
-        if (status)
+        if (status) {
             point_fini(&p);
-        else
+        } else {
             status = add_point(r, &p);
-        if (status)
+        }
+        if (status) {
             break;
+        }
     }
-    if (status == 0 && !has_columns)
+    if (status == 0 && !has_columns) {
         status = complain(error, &l, "empty: expected lines of throughput and response time");
+    }
     if (status) {
         result_fini(r);
         return status;

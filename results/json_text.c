@@ -13,8 +13,9 @@ char *json_text_number(double v, char out[static 32])
 {
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, v);
-        if (strtod(out, NULL) == v)
+        if (strtod(out, NULL) == v) {
             break;
+        }
     }
     return out;
 }
@@ -40,10 +41,11 @@ static void put_string(const json_t *value, FILE *out)
             fputs("\\t", out);
             break;
         default:
-            if (c < 0x20 || c == 0x7f)
+            if (c < 0x20 || c == 0x7f) {
                 fprintf(out, "\\u%04x", c);
-            else
+            } else {
                 fputc(c, out);
+            }
         }
     }
     fputc('"', out);
@@ -52,8 +54,9 @@ static void put_string(const json_t *value, FILE *out)
 static void put_key(const char *key, FILE *out)
 {
     json_t *text = json_string(key);
-    if (text)
+    if (text) {
         put_string(text, out);
+    }
     json_decref(text);
     fputs(": ", out);
 }
@@ -92,16 +95,18 @@ static size_t flat_length(const json_t *value, size_t limit)
 {
     size_t n = 2;
     if (json_is_array(value)) {
-        for (size_t i = 0; i < json_array_size(value) && n <= limit; i++)
+        for (size_t i = 0; i < json_array_size(value) && n <= limit; i++) {
             n += 2 + flat_length(json_array_get(value, i), limit);
+        }
     } else if (json_is_object(value)) {
         const char *key;
         json_t *member;
         json_object_foreach((json_t *)value, key, member)
         {
             n += strlen(key) + 6 + flat_length(member, limit);
-            if (n > limit)
+            if (n > limit) {
                 break;
+            }
         }
     } else if (json_is_string(value)) {
         n += json_string_length(value);
@@ -113,18 +118,22 @@ static size_t flat_length(const json_t *value, size_t limit)
 
 static bool is_array_of_numbers(const json_t *value)
 {
-    if (!json_is_array(value))
+    if (!json_is_array(value)) {
         return false;
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!json_is_number(json_array_get(value, i)))
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (!json_is_number(json_array_get(value, i))) {
             return false;
+        }
+    }
     return true;
 }
 
 static void put_break(bool is_flat, int indent, FILE *out)
 {
-    if (!is_flat)
+    if (!is_flat) {
         fprintf(out, "\n%*s", indent, "");
+    }
 }
 
 static void put_value(const json_t *value, int indent, bool is_flat, FILE *out)
@@ -139,8 +148,9 @@ static void put_value(const json_t *value, int indent, bool is_flat, FILE *out)
     if (json_is_array(value)) {
         fputc('[', out);
         for (size_t i = 0; i < json_array_size(value); i++, is_first = false) {
-            if (!is_first)
+            if (!is_first) {
                 fputs(is_flat ? ", " : ",", out);
+            }
             put_break(is_flat, indent + 2, out);
             put_value(json_array_get(value, i), indent + 2, is_flat, out);
         }
@@ -150,16 +160,18 @@ static void put_value(const json_t *value, int indent, bool is_flat, FILE *out)
         fputc('{', out);
         json_object_foreach((json_t *)value, key, member)
         {
-            if (!is_first)
+            if (!is_first) {
                 fputs(is_flat ? ", " : ",", out);
+            }
             put_break(is_flat, indent + 2, out);
             put_key(key, out);
             put_value(member, indent + 2, is_flat, out);
             is_first = false;
         }
     }
-    if (!is_first)
+    if (!is_first) {
         put_break(is_flat, indent, out);
+    }
     fputc(json_is_array(value) ? ']' : '}', out);
 }
 
@@ -175,15 +187,17 @@ char *json_text(const json_t *value, size_t *n)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out)
+    if (!out) {
         return NULL;
+    }
     int error = json_text_write(value, out);
     if (fclose(out) != 0 || error) {
         free(text);
         return NULL;
     }
-    if (n)
+    if (n) {
         *n = size;
+    }
     return text;
 }
 
@@ -196,12 +210,14 @@ double json_double(const json_t *object, const char *key)
 json_int_t json_count(const json_t *object, const char *key)
 {
     const json_t *v = json_object_get(object, key);
-    if (json_is_integer(v) && json_integer_value(v) >= 0)
+    if (json_is_integer(v) && json_integer_value(v) >= 0) {
         return json_integer_value(v);
+    }
     /* 1e9 is an integer to a person, a real to JSON */
     if (json_is_real(v) && json_real_value(v) >= 0 && json_real_value(v) < 9e18 &&
-        floor(json_real_value(v)) == json_real_value(v))
+        floor(json_real_value(v)) == json_real_value(v)) {
         return (json_int_t)json_real_value(v);
+    }
     return -1;
 }
 
@@ -212,8 +228,9 @@ const char *json_text_of(const json_t *object, const char *key)
 
 void json_put_double(json_t *object, const char *key, double v)
 {
-    if (isfinite(v))
+    if (isfinite(v)) {
         json_object_set_new(object, key, json_real(v));
+    }
 }
 
 void json_put_real(json_t *object, const char *key, double v)
@@ -223,18 +240,21 @@ void json_put_real(json_t *object, const char *key, double v)
 
 void json_put_count(json_t *object, const char *key, unsigned long long v)
 {
-    if (v <= INT64_MAX)
+    if (v <= INT64_MAX) {
         json_object_set_new(object, key, json_integer((json_int_t)v));
+    }
 }
 
 void json_put_text(json_t *object, const char *key, const char *v)
 {
-    if (v)
+    if (v) {
         json_object_set_new(object, key, json_string(v));
+    }
 }
 
 void json_put(json_t *object, const char *key, json_t *v)
 {
-    if (v)
+    if (v) {
         json_object_set(object, key, v);
+    }
 }

@@ -60,8 +60,9 @@ void point_fini(struct point_result *p)
         json_decref(p->ops[op].statuses);
         json_decref(p->ops[op].histograms);
     }
-    for (size_t i = 0; i < p->n_loadgens; i++)
+    for (size_t i = 0; i < p->n_loadgens; i++) {
         free(p->loadgens[i].name);
+    }
     for (size_t i = 0; i < p->n_lost; i++) {
         free(p->lost[i].loadgen);
         free(p->lost[i].reason);
@@ -86,8 +87,9 @@ __attribute__((format(printf, 2, 0))) static void append_text(json_t *array, con
     char text[TEXT_MAX];
     vsnprintf(text, sizeof text, fmt, ap);
     char *clean = utf8_repair(text, strlen(text), NULL);
-    if (clean)
+    if (clean) {
         json_array_append_new(array, json_string(clean));
+    }
     free(clean);
 }
 
@@ -115,8 +117,9 @@ static double ms(int64_t ns)
 
 static struct response_figures figures_of(const struct histogram *h)
 {
-    if (h->count == 0)
+    if (h->count == 0) {
         return unknown_response;
+    }
     return (struct response_figures){
         .response_ms = histogram_mean_ns(h) / 1e6,
         .stddev_ms = histogram_stddev_ns(h) / 1e6,
@@ -137,18 +140,21 @@ static bool same_histogram(const struct histogram *a, const struct histogram *b)
 
 static void put_nonzero(json_t **object, const char *key, uint64_t n)
 {
-    if (n == 0)
+    if (n == 0) {
         return;
-    if (!*object)
+    }
+    if (!*object) {
         *object = json_object();
+    }
     json_object_set_new(*object, key, json_integer((json_int_t)n));
 }
 
 /* What the workload counts of this op: by-product COMMITs are part of their writes. */
 static uint64_t counted(const struct workload *w, const struct tally *t, enum nfs_op op)
 {
-    if (op == NFS_OP_COMMIT && w->is_commit_byproduct)
+    if (op == NFS_OP_COMMIT && w->is_commit_byproduct) {
         return 0;
+    }
     return w->counting == COUNTING_PHYSICAL ? t->ops[op].n_physical : t->ops[op].n_logical;
 }
 
@@ -163,30 +169,36 @@ static void fill_op(struct op_figures *f, const struct op_tally *t)
         put_nonzero(&f->outcomes, op_outcome_name(o), t->n_outcome[o]);
         f->n_errors += o == OP_OK ? 0 : t->n_outcome[o];
     }
-    for (unsigned s = 0; s < NFS_STATUS_COUNT; s++)
+    for (unsigned s = 0; s < NFS_STATUS_COUNT; s++) {
         put_nonzero(&f->statuses, nfs_status_name(s), t->n_status[s]);
-    if (t->from_sent.count == 0 && t->rpc.count == 0)
+    }
+    if (t->from_sent.count == 0 && t->rpc.count == 0) {
         return;
+    }
     f->histograms = json_object();
     json_object_set_new(f->histograms, "from_due", histogram_to_json(&t->from_due));
     json_object_set_new(f->histograms, "from_sent", histogram_to_json(&t->from_sent));
-    if (!same_histogram(&t->rpc, &t->from_sent))
+    if (!same_histogram(&t->rpc, &t->from_sent)) {
         json_object_set_new(f->histograms, "rpc", histogram_to_json(&t->rpc));
+    }
 }
 
 static void fill_ops(struct point_result *p, const struct workload *w, const struct tally *t)
 {
     p->n_ops = 0;
-    for (int op = 0; op < NFS_OP_COUNT; op++)
+    for (int op = 0; op < NFS_OP_COUNT; op++) {
         p->n_ops += counted(w, t, op);
+    }
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         struct op_figures *f = &p->ops[op];
         uint64_t rpcs = 0;
-        for (int o = 0; o < OP_OUTCOME_COUNT; o++)
+        for (int o = 0; o < OP_OUTCOME_COUNT; o++) {
             rpcs += t->ops[op].n_outcome[o];
+        }
         f->is_present = rpcs > 0 || t->ops[op].n_logical > 0 || t->ops[op].n_physical > 0 || w->mix_percent[op] > 0;
-        if (!f->is_present)
+        if (!f->is_present) {
             continue;
+        }
         bool is_byproduct = op == NFS_OP_COMMIT && w->is_commit_byproduct;
         f->target_percent = is_byproduct ? NAN : w->mix_percent[op];
         f->percent = is_byproduct ? NAN : p->n_ops ? 100.0 * (double)counted(w, t, op) / (double)p->n_ops : 0;
@@ -197,8 +209,9 @@ static void fill_ops(struct point_result *p, const struct workload *w, const str
 static void fill_responses(struct point_result *p, const struct tally *t)
 {
     struct histogram *due = calloc(2, sizeof *due), *sent = due + 1;
-    if (!due)
+    if (!due) {
         return;
+    }
     histogram_init(due);
     histogram_init(sent);
     uint64_t n_beyond = 0;
@@ -208,11 +221,12 @@ static void fill_responses(struct point_result *p, const struct tally *t)
     }
     p->from_due = figures_of(due);
     p->from_sent = figures_of(sent);
-    if (n_beyond)
+    if (n_beyond) {
         point_note(
             p,
             "%llu response times are beyond the histogram's range of 100 s: counted in means, the last in percentiles",
             (unsigned long long)n_beyond);
+    }
     free(due);
 }
 
@@ -222,15 +236,18 @@ static void fill_errors(struct point_result *p, const struct tally *t)
     uint64_t n[OP_OUTCOME_COUNT] = {0};
     p->n_failed = 0;
     for (int o = 0; o < OP_OUTCOME_COUNT; o++) {
-        for (int op = 0; op < NFS_OP_COUNT; op++)
+        for (int op = 0; op < NFS_OP_COUNT; op++) {
             n[o] += t->ops[op].n_outcome[o];
-        if (o == OP_OK)
+        }
+        if (o == OP_OK) {
             continue;
+        }
         put_nonzero(&outcomes, op_outcome_name(o), n[o]);
         p->n_failed += n[o];
     }
-    for (int a = 0; a < ANOMALY_COUNT; a++)
+    for (int a = 0; a < ANOMALY_COUNT; a++) {
         put_nonzero(&anomalies, anomaly_name(a), t->n_anomaly[a]);
+    }
     p->errors = json_object();
     json_object_set_new(p->errors, "failed", json_integer((json_int_t)p->n_failed));
     json_object_set_new(p->errors, "outcomes", outcomes ? outcomes : json_object());
@@ -330,8 +347,9 @@ static void judge_generator(struct point_result *p, const struct point_input *in
             .busy_percent = l->busy_percent,
             .cpu_percent_max = l->cpu_percent_max,
         };
-        if (!validity_is_generator_limited(&e, why, sizeof why))
+        if (!validity_is_generator_limited(&e, why, sizeof why)) {
             continue;
+        }
         point_invalidate(p, "%s (load generator %s)", why, l->name);
         is_limit = true;
     }
@@ -350,18 +368,21 @@ static struct interval_response interval_response(const struct interval_class_fi
 
 static int fill_intervals(struct point_result *p, const struct point_input *in)
 {
-    if (in->n_intervals == 0)
+    if (in->n_intervals == 0) {
         return 0;
+    }
     p->intervals = calloc(in->n_intervals, sizeof *p->intervals);
-    if (!p->intervals)
+    if (!p->intervals) {
         return -ENOMEM;
+    }
     p->n_intervals = in->n_intervals;
     for (size_t i = 0; i < in->n_intervals; i++) {
         const struct interval_figures *from = &in->intervals[i];
         struct point_interval *to = &p->intervals[i];
         to->t_s = from->t_s;
-        for (int c = 0; c < OP_CLASS_COUNT; c++)
+        for (int c = 0; c < OP_CLASS_COUNT; c++) {
             to->by_class[c] = interval_response(&from->by_class[c]);
+        }
         to->all = interval_response(&from->all);
     }
     return 0;
@@ -370,27 +391,32 @@ static int fill_intervals(struct point_result *p, const struct point_input *in)
 static int fill_statistics(struct point_result *p, const struct point_input *in)
 {
     struct batch *batches = calloc(in->n_intervals + 1, sizeof *batches);
-    if (!batches)
+    if (!batches) {
         return -ENOMEM;
-    for (size_t i = 0; i < in->n_intervals; i++)
+    }
+    for (size_t i = 0; i < in->n_intervals; i++) {
         batches[i] = (struct batch){(double)in->intervals[i].all.n_ops, ms((int64_t)in->intervals[i].all.sum_ns)};
+    }
     const struct response_figures *headline = point_headline(p);
     p->response_ms = headline->response_ms;
     p->response_stddev_ms = headline->stddev_ms;
     struct confidence c = statistics_confidence(headline->stddev_ms, (double)p->n_ops, batches, in->n_intervals);
     p->response_ci95_ms = c.half_width_ms;
     char method[64] = "independent ops";
-    if (c.is_batch_means)
+    if (c.is_batch_means) {
         snprintf(method, sizeof method, "batch means of %zu intervals", in->n_intervals);
-    if (isfinite(c.half_width_ms))
+    }
+    if (isfinite(c.half_width_ms)) {
         result_set(&p->ci95_method, method);
+    }
     struct drift d = statistics_drift(batches, in->n_intervals);
     p->steady = (struct steady_state){d.throughput_percent, d.response_percent, d.is_drifting};
-    if (d.is_drifting)
+    if (d.is_drifting) {
         point_note(p,
                    "not steady: over the run throughput changed by %+.1f %%, response time by %+.1f %%; the warm-up "
                    "may have been too short",
                    d.throughput_percent, d.response_percent);
+    }
     free(batches);
     return 0;
 }
@@ -399,8 +425,9 @@ static int fill_loadgens(struct point_result *p, const struct point_input *in)
 {
     p->loadgens = calloc(in->n_loadgens + 1, sizeof *p->loadgens);
     p->lost = calloc(in->n_lost + 1, sizeof *p->lost);
-    if (!p->loadgens || !p->lost)
+    if (!p->loadgens || !p->lost) {
         return -ENOMEM;
+    }
     p->fileset_bytes = p->fileset_files = p->working_set_bytes = p->files_touched = 0;
     for (size_t i = 0; i < in->n_loadgens; i++) {
         const struct point_input_loadgen *l = &in->loadgens[i];
@@ -427,11 +454,13 @@ int point_from_measurement(const struct point_input *in, struct point_result *ou
     int error = -ENOMEM;
 
     point_init(out);
-    if (!total)
+    if (!total) {
         goto out;
+    }
     tally_init(total);
-    for (size_t i = 0; i < in->n_loadgens; i++)
+    for (size_t i = 0; i < in->n_loadgens; i++) {
         tally_merge(total, in->loadgens[i].tally);
+    }
 
     out->index = in->index;
     wall_format(in->started_at, started_at);
@@ -445,24 +474,28 @@ int point_from_measurement(const struct point_input *in, struct point_result *ou
     fill_ops(out, in->workload, total);
     fill_responses(out, total);
     fill_errors(out, total);
-    if (fill_loadgens(out, in) || fill_intervals(out, in) || fill_statistics(out, in))
+    if (fill_loadgens(out, in) || fill_intervals(out, in) || fill_statistics(out, in)) {
         goto out;
+    }
     fill_generator(out, total);
     int64_t run_ns = total->generator.run_ns > 0 ? total->generator.run_ns : in->run_ns;
     out->achieved_ops_per_s = run_ns > 0 ? (double)out->n_ops / (ms(run_ns) / 1e3) : 0;
 
     double n_good_rpcs = 0;
-    for (int op = 0; op < NFS_OP_COUNT; op++)
+    for (int op = 0; op < NFS_OP_COUNT; op++) {
         n_good_rpcs += (double)total->ops[op].n_physical;
+    }
     validity_check_point(out, n_good_rpcs);
     judge_generator(out, in);
-    for (size_t i = 0; i < in->n_notes; i++)
+    for (size_t i = 0; i < in->n_notes; i++) {
         point_note(out, "%s", in->notes[i]);
+    }
     error = 0;
 out:
     free(total);
-    if (error)
+    if (error) {
         point_fini(out);
+    }
     return error;
 }
 
@@ -476,11 +509,13 @@ int point_write(const char *run_dir, const struct point_result *p)
     char path[4096];
     snprintf(path, sizeof path, "%s/points", run_dir);
     int error = file_make_directory(path);
-    if (error)
+    if (error) {
         return error;
+    }
     json_t *root = point_to_json(p);
-    if (!root)
+    if (!root) {
         return -ENOMEM;
+    }
     point_path(run_dir, (uint32_t)p->index, path, sizeof path);
     error = file_write_json(path, root);
     json_decref(root);
@@ -493,12 +528,14 @@ int point_read(const char *run_dir, uint32_t index, struct point_result *out, st
     point_path(run_dir, index, path, sizeof path);
     json_t *root;
     int status = file_read_json(path, &root, error->message, sizeof error->message);
-    if (status)
+    if (status) {
         return status;
+    }
     char why[400];
     status = point_from_json(root, index, out, why, sizeof why);
     json_decref(root);
-    if (status)
+    if (status) {
         snprintf(error->message, sizeof error->message, "%.100s: %s", path, why);
+    }
     return status;
 }

@@ -23,12 +23,15 @@ json_t *json_unknown_members(const json_t *o, const char *const *known)
     json_object_foreach((json_t *)o, key, value)
     {
         bool is_known = false;
-        for (size_t i = 0; known[i] && !is_known; i++)
+        for (size_t i = 0; known[i] && !is_known; i++) {
             is_known = strcmp(known[i], key) == 0;
-        if (is_known)
+        }
+        if (is_known) {
             continue;
-        if (!extra)
+        }
+        if (!extra) {
             extra = json_object();
+        }
         json_object_set(extra, key, value);
     }
     return extra;
@@ -37,16 +40,19 @@ json_t *json_unknown_members(const json_t *o, const char *const *known)
 json_t *json_copy_strings(const json_t *array)
 {
     json_t *copy = json_array();
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (json_is_string(json_array_get(array, i)))
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (json_is_string(json_array_get(array, i))) {
             json_array_append(copy, json_array_get(array, i));
+        }
+    }
     return copy;
 }
 
 static void put_object(json_t *o, const char *key, json_t *value)
 {
-    if (value && json_object_size(value) > 0)
+    if (value && json_object_size(value) > 0) {
         json_object_set(o, key, value);
+    }
     json_decref(value);
 }
 
@@ -110,9 +116,11 @@ static json_t *op_to_json(const struct op_figures *f, bool from_due)
 static json_t *ops_to_json(const struct point_result *p)
 {
     json_t *o = json_object();
-    for (int op = 0; op < NFS_OP_COUNT; op++)
-        if (p->ops[op].is_present)
+    for (int op = 0; op < NFS_OP_COUNT; op++) {
+        if (p->ops[op].is_present) {
             json_object_set_new(o, nfs_op_name(op), op_to_json(&p->ops[op], p->is_headline_from_due));
+        }
+    }
     return o;
 }
 
@@ -137,9 +145,11 @@ static json_t *intervals_to_json(const struct point_result *p)
         json_object_update(o, all);
         json_decref(all);
         json_t *classes = json_object();
-        for (int c = 0; c < OP_CLASS_COUNT; c++)
-            if (from->by_class[c].n_ops || from->by_class[c].n_errors)
+        for (int c = 0; c < OP_CLASS_COUNT; c++) {
+            if (from->by_class[c].n_ops || from->by_class[c].n_errors) {
                 json_object_set_new(classes, op_class_name(c), interval_response_to_json(&from->by_class[c]));
+            }
+        }
         put_object(o, "classes", classes);
         json_array_append_new(array, o);
     }
@@ -224,8 +234,9 @@ static json_t *lost_to_json(const struct lost_process *l)
 {
     json_t *o = json_object();
     json_put_text(o, "loadgen", l->loadgen);
-    if (l->process >= 0)
+    if (l->process >= 0) {
         json_put_count(o, "process", (uint64_t)l->process);
+    }
     json_put_text(o, "reason", l->reason);
     json_put_double(o, "at_s", l->at_s);
     return o;
@@ -233,8 +244,9 @@ static json_t *lost_to_json(const struct lost_process *l)
 
 static void put_array(json_t *o, const char *key, json_t *array)
 {
-    if (json_array_size(array) > 0)
+    if (json_array_size(array) > 0) {
         json_object_set(o, key, array);
+    }
     json_decref(array);
 }
 
@@ -246,8 +258,9 @@ json_t *point_to_json(const struct point_result *p)
     json_put_double(o, "requested_ops_per_s", p->requested_ops_per_s);
     json_put_double(o, "achieved_ops_per_s", p->achieved_ops_per_s);
     json_put_double(o, "response_ms", p->response_ms);
-    if (p->n_ops != RESULT_UNKNOWN)
+    if (p->n_ops != RESULT_UNKNOWN) {
         json_put_text(o, "response_from", p->is_headline_from_due ? "due" : "sent");
+    }
     json_put_double(o, "response_ci95_ms", p->response_ci95_ms);
     json_put_text(o, "response_ci95_method", p->ci95_method);
     json_put_double(o, "response_stddev_ms", p->response_stddev_ms);
@@ -271,23 +284,28 @@ json_t *point_to_json(const struct point_result *p)
     json_put_count(o, "write_bytes", p->write_bytes);
     put_array(o, "intervals", intervals_to_json(p));
     put_object(o, "generator", generator_to_json(&p->generator));
-    for (size_t i = 0; i < p->n_loadgens; i++)
+    for (size_t i = 0; i < p->n_loadgens; i++) {
         json_array_append_new(loadgens, loadgen_to_json(&p->loadgens[i]));
+    }
     put_array(o, "loadgens", loadgens);
-    for (size_t i = 0; i < p->n_lost; i++)
+    for (size_t i = 0; i < p->n_lost; i++) {
         json_array_append_new(lost, lost_to_json(&p->lost[i]));
+    }
     put_array(o, "lost", lost);
     json_put_double(o, "throughput_drift_percent", p->steady.throughput_drift_percent);
     json_put_double(o, "response_drift_percent", p->steady.response_drift_percent);
-    if (!isnan(p->steady.throughput_drift_percent))
+    if (!isnan(p->steady.throughput_drift_percent)) {
         json_object_set_new(o, "drifting", json_boolean(p->steady.is_drifting));
-    if (p->requested_ops_per_s > 0)
+    }
+    if (p->requested_ops_per_s > 0) {
         json_object_set_new(o, "saturated", json_boolean(p->is_saturated));
+    }
     json_object_set_new(o, "valid", json_boolean(p->is_valid));
     json_put(o, "invalid_reasons", p->invalid_reasons);
     json_put(o, "notes", p->notes);
-    if (p->extra)
+    if (p->extra) {
         json_object_update(o, p->extra);
+    }
     return o;
 }
 
@@ -345,12 +363,14 @@ static int histograms_from_json(const json_t *o, struct op_figures *f)
     json_t *value;
     int error = 0;
     struct histogram *h = f->histograms ? malloc(sizeof *h) : NULL;
-    if (!h)
+    if (!h) {
         return 0;
+    }
     json_object_foreach(f->histograms, key, value)
     {
-        if (histogram_from_json(value, h))
+        if (histogram_from_json(value, h)) {
             error = -EINVAL;
+        }
     }
     free(h);
     return error;
@@ -377,8 +397,9 @@ static int ops_from_json(const json_t *ops, struct point_result *p, char *why, s
         response_from_json(json_object_get(o, "from_due"), &f->from_due);
         response_from_json(json_object_get(o, "from_sent"), &f->from_sent);
         struct response_figures *headline = p->is_headline_from_due ? &f->from_due : &f->from_sent;
-        if (isnan(headline->response_ms))
+        if (isnan(headline->response_ms)) {
             response_from_json(o, headline);
+        }
         f->outcomes = copy_object(o, "outcomes");
         f->statuses = copy_object(o, "statuses");
         if (histograms_from_json(o, f)) {
@@ -405,18 +426,21 @@ static int arrays_from_json(const json_t *o, struct point_result *p)
     p->intervals = calloc(json_array_size(intervals) + 1, sizeof *p->intervals);
     p->loadgens = calloc(json_array_size(loadgens) + 1, sizeof *p->loadgens);
     p->lost = calloc(json_array_size(lost) + 1, sizeof *p->lost);
-    if (!p->intervals || !p->loadgens || !p->lost)
+    if (!p->intervals || !p->loadgens || !p->lost) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < json_array_size(intervals); i++) {
         const json_t *from = json_array_get(intervals, i), *classes = json_object_get(from, "classes");
         struct point_interval *to = &p->intervals[p->n_intervals++];
         to->t_s = json_count(from, "t_s") >= 0 ? (uint32_t)json_count(from, "t_s") : (uint32_t)i;
         interval_response_from_json(from, &to->all);
-        for (int c = 0; c < OP_CLASS_COUNT; c++)
+        for (int c = 0; c < OP_CLASS_COUNT; c++) {
             interval_response_from_json(json_object_get(classes, op_class_name(c)), &to->by_class[c]);
+        }
     }
-    for (size_t i = 0; i < json_array_size(loadgens); i++)
+    for (size_t i = 0; i < json_array_size(loadgens); i++) {
         loadgen_from_json(json_array_get(loadgens, i), &p->loadgens[p->n_loadgens++]);
+    }
     for (size_t i = 0; i < json_array_size(lost); i++) {
         const json_t *from = json_array_get(lost, i);
         struct lost_process *to = &p->lost[p->n_lost++];
@@ -476,22 +500,26 @@ int point_from_json(const json_t *o, size_t index, struct point_result *p, char 
     const char *from = json_text_of(o, "response_from");
     p->is_headline_from_due = from && strcmp(from, "due") == 0;
     error = figures_from_json(o, p, why, cap);
-    if (error)
+    if (error) {
         goto out;
+    }
     result_set(&p->started_at, json_text_of(o, "started_at"));
     result_set(&p->ci95_method, json_text_of(o, "response_ci95_method"));
     response_from_json(json_object_get(o, "from_due"), &p->from_due);
     response_from_json(json_object_get(o, "from_sent"), &p->from_sent);
     struct response_figures *headline = p->is_headline_from_due ? &p->from_due : &p->from_sent;
-    if (isnan(headline->p50_ms))
+    if (isnan(headline->p50_ms)) {
         percentiles_from_json(json_object_get(o, "percentiles_ms"), headline);
+    }
     error = ops_from_json(json_object_get(o, "ops"), p, why, cap);
-    if (error)
+    if (error) {
         goto out;
+    }
     p->errors = copy_object(o, "errors");
     error = arrays_from_json(o, p);
-    if (error)
+    if (error) {
         goto out;
+    }
     generator_from_json(json_object_get(o, "generator"), &p->generator);
     json_decref(p->invalid_reasons);
     json_decref(p->notes);
@@ -502,7 +530,8 @@ int point_from_json(const json_t *o, size_t index, struct point_result *p, char 
     p->extra = json_unknown_members(o, point_keys);
     error = 0;
 out:
-    if (error)
+    if (error) {
         point_fini(p);
+    }
     return error;
 }

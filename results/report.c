@@ -10,8 +10,9 @@
 static int report_json(const struct result *r, FILE *out)
 {
     json_t *root = result_to_json(r);
-    if (!root)
+    if (!root) {
         return -ENOMEM;
+    }
     int error = json_text_write(root, out);
     json_decref(root);
     return error;

@@ -9,15 +9,17 @@ static void put(FILE *out, double v)
 {
     char number[32];
     fputc(',', out);
-    if (isfinite(v))
+    if (isfinite(v)) {
         fputs(json_text_number(v, number), out);
+    }
 }
 
 static void put_count(FILE *out, uint64_t n)
 {
     fputc(',', out);
-    if (n != RESULT_UNKNOWN)
+    if (n != RESULT_UNKNOWN) {
         fprintf(out, "%llu", (unsigned long long)n);
+    }
 }
 
 static void put_response(FILE *out, const struct response_figures *f)
@@ -37,9 +39,10 @@ static void put_reasons(FILE *out, const json_t *reasons)
     char text[2048];
     size_t n = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < json_array_size(reasons) && n < sizeof text; i++)
+    for (size_t i = 0; i < json_array_size(reasons) && n < sizeof text; i++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%.500s", i ? "; " : "",
                               json_string_value(json_array_get(reasons, i)));
+    }
     fputc(',', out);
     escape_csv(out, text);
 }
@@ -90,8 +93,9 @@ int report_csv_ops(const struct result *r, FILE *out)
     for (size_t i = 0; i < r->n_points; i++) {
         for (int op = 0; op < NFS_OP_COUNT; op++) {
             const struct op_figures *f = &r->points[i].ops[op];
-            if (!f->is_present)
+            if (!f->is_present) {
                 continue;
+            }
             fprintf(out, "%zu", i + 1);
             put(out, r->points[i].requested_ops_per_s);
             fprintf(out, ",%s", nfs_op_name((enum nfs_op)op));
@@ -126,9 +130,11 @@ int report_csv_intervals(const struct result *r, FILE *out)
         for (size_t k = 0; k < r->points[i].n_intervals; k++) {
             const struct point_interval *s = &r->points[i].intervals[k];
             put_interval(out, i + 1, s->t_s, "all", &s->all);
-            for (int c = 0; c < OP_CLASS_COUNT; c++)
-                if (s->by_class[c].n_ops || s->by_class[c].n_errors)
+            for (int c = 0; c < OP_CLASS_COUNT; c++) {
+                if (s->by_class[c].n_ops || s->by_class[c].n_errors) {
                     put_interval(out, i + 1, s->t_s, op_class_name((enum op_class)c), &s->by_class[c]);
+                }
+            }
         }
     }
     return 0;

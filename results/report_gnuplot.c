@@ -19,8 +19,9 @@ static void put_data(const struct result *r, FILE *out, bool is_valid)
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         const struct response_figures *h = point_headline(p);
-        if (p->is_valid != is_valid)
+        if (p->is_valid != is_valid) {
             continue;
+        }
         put(out, p->requested_ops_per_s);
         put(out, p->achieved_ops_per_s);
         put(out, p->response_ms);
@@ -31,8 +32,9 @@ static void put_data(const struct result *r, FILE *out, bool is_valid)
         fputc('\n', out);
         n++;
     }
-    if (n == 0) /* gnuplot refuses an empty block */
+    if (n == 0) { /* gnuplot refuses an empty block */
         fputs(" NaN NaN NaN NaN NaN NaN NaN\n", out);
+    }
     fputs("END\n", out);
 }
 
@@ -55,23 +57,27 @@ int report_gnuplot(const struct result *r, FILE *out)
     fputs(" noenhanced\nset xlabel 'throughput (ops/s)'\nset ylabel 'response time (ms)'\nset key top left\nset "
           "grid\nset xrange [0:*]\nset yrange [0:*]\n",
           out);
-    if (r->ceiling_ms > 0)
+    if (r->ceiling_ms > 0) {
         fprintf(out,
                 "set arrow from graph 0, first %s to graph 1, first %s nohead dashtype 2 linecolor rgb '#b42318'\n",
                 json_text_number(r->ceiling_ms, number), number);
-    if (!has_valid)
+    }
+    if (!has_valid) {
         fputs("set xrange [0:1]\nset yrange [0:1]\n", out);
+    }
     fputs("plot ", out);
-    if (report_has_percentiles(r))
+    if (report_has_percentiles(r)) {
         fputs("$points using 2:6:7 with filledcurves fillcolor rgb '#0b62b8' fillstyle transparent solid 0.12 title "
               "'p90 to p99', \\\n"
               "     $points using 2:5:6 with filledcurves fillcolor rgb '#0b62b8' fillstyle transparent solid 0.22 "
               "title 'p50 to p90', \\\n     ",
               out);
+    }
     fputs("$points using 2:3 with linespoints linewidth 2 pointtype 7 linecolor rgb '#0b62b8' title 'mean' noenhanced",
           out);
-    if (has_invalid)
+    if (has_invalid) {
         fputs(", \\\n     $invalid using 2:3 with points pointtype 2 linecolor rgb '#b42318' title 'invalid'", out);
+    }
     fputs("\n", out);
     return 0;
 }

@@ -32,8 +32,9 @@ static int point_histogram(const struct point_result *p, struct histogram *all, 
     int found = -ENOENT;
     histogram_init(all);
     for (int op = 0; op < NFS_OP_COUNT; op++) {
-        if (!p->ops[op].is_present || op_histogram(&p->ops[op], p->is_headline_from_due, one))
+        if (!p->ops[op].is_present || op_histogram(&p->ops[op], p->is_headline_from_due, one)) {
             continue;
+        }
         histogram_merge(all, one);
         found = 0;
     }
@@ -46,10 +47,11 @@ static int point_histogram(const struct point_result *p, struct histogram *all, 
 static void put_percentile(FILE *out, int64_t value_ns, double percentile, uint64_t count)
 {
     fprintf(out, "%12.6f %2.12f %10llu", (double)value_ns / 1e6, percentile / 100, (unsigned long long)count);
-    if (percentile < 100)
+    if (percentile < 100) {
         fprintf(out, " %14.2f\n", 1 / (1 - percentile / 100));
-    else
+    } else {
         fputs("            inf\n", out);
+    }
 }
 
 static void put_hgrm(const struct histogram *h, FILE *out)
@@ -65,8 +67,9 @@ static void put_hgrm(const struct histogram *h, FILE *out)
             double halvings = floor(log2(100 / (100 - level))) + 1;
             double ticks = TICKS_PER_HALF * pow(2, halvings);
             level += 100 / ticks;
-            if (seen == h->count)
+            if (seen == h->count) {
                 break;
+            }
         }
     }
     put_percentile(out, h->max_ns, 100, h->count);
@@ -81,11 +84,13 @@ int report_hgrm(const struct result *r, FILE *out)
 {
     struct histogram *all = calloc(2, sizeof *all);
     size_t n = 0;
-    if (!all)
+    if (!all) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < r->n_points; i++) {
-        if (point_histogram(&r->points[i], all, all + 1))
+        if (point_histogram(&r->points[i], all, all + 1)) {
             continue;
+        }
         /* two blank lines: gnuplot's "index" */
         fprintf(out, "%s# point %zu, all operations, %s, ms\n", n++ ? "\n\n" : "", i + 1, report_response_label(r));
         put_hgrm(all, out);
@@ -99,8 +104,9 @@ int report_hgrm(const struct result *r, FILE *out)
 
 static unsigned char *put_be32(unsigned char *p, uint32_t v)
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         *p++ = (unsigned char)(v >> (24 - 8 * i));
+    }
     return p;
 }
 
@@ -129,8 +135,9 @@ static size_t encode_v2(const struct histogram *h, unsigned char *out)
 {
     unsigned char *p = out;
     unsigned last = HISTOGRAM_BUCKETS;
-    while (last > 0 && h->buckets[last - 1] == 0)
+    while (last > 0 && h->buckets[last - 1] == 0) {
         last--;
+    }
     p = put_be32(p, COOKIE_V2 | COOKIE_WORD);
     unsigned char *length = p;
     p = put_be32(p, 0);
@@ -142,12 +149,14 @@ static size_t encode_v2(const struct histogram *h, unsigned char *out)
     unsigned char *payload = p;
     for (unsigned i = 0; i < last;) {
         int64_t zeros = 0;
-        for (; i < last && h->buckets[i] == 0; i++)
+        for (; i < last && h->buckets[i] == 0; i++) {
             zeros++;
-        if (zeros)
+        }
+        if (zeros) {
             p = put_zigzag(p, zeros == 1 ? 0 : -zeros);
-        else
+        } else {
             p = put_zigzag(p, (int64_t)h->buckets[i++]);
+        }
     }
     put_be32(length, (uint32_t)(p - payload));
     return (size_t)(p - out);
@@ -170,8 +179,9 @@ static void put_base64(const unsigned char *data, size_t n, FILE *out)
 static int put_log_line(const struct histogram *h, const char *tag, double start_s, double length_s, FILE *out)
 {
     unsigned char *encoded = malloc(2 * ENCODED_MAX + 64), *compressed = encoded + ENCODED_MAX;
-    if (!encoded)
+    if (!encoded) {
         return -ENOMEM;
+    }
     size_t n = encode_v2(h, encoded);
     uLongf n_compressed = ENCODED_MAX + 56;
     int error = compress(compressed + 8, &n_compressed, encoded, n) == Z_OK ? 0 : -EIO;
@@ -191,8 +201,9 @@ int report_hlog(const struct result *r, FILE *out)
     size_t n = 0;
     double start_s = 0;
     int error = 0;
-    if (!all)
+    if (!all) {
         return -ENOMEM;
+    }
     fputs("#[Logged with nfscurve; values in nanoseconds]\n#[Histogram log format version 1.3]\n#[StartTime: 0.000 "
           "(seconds since epoch), recorded runs one after the other]\n"
           "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
@@ -201,14 +212,16 @@ int report_hlog(const struct result *r, FILE *out)
         const struct point_result *p = &r->points[i];
         double length_s = isfinite(p->run_s) ? p->run_s : 1;
         char tag[64];
-        if (point_histogram(p, all, one))
+        if (point_histogram(p, all, one)) {
             continue;
+        }
         n++;
         snprintf(tag, sizeof tag, "point%zu.all", i + 1);
         error = put_log_line(all, tag, start_s, length_s, out);
         for (int op = 0; op < NFS_OP_COUNT && !error; op++) {
-            if (op_histogram(&p->ops[op], p->is_headline_from_due, one))
+            if (op_histogram(&p->ops[op], p->is_headline_from_due, one)) {
                 continue;
+            }
             snprintf(tag, sizeof tag, "point%zu.%s", i + 1, nfs_op_name((enum nfs_op)op));
             error = put_log_line(one, tag, start_s, length_s, out);
         }

@@ -20,8 +20,9 @@ static void put_text(FILE *out, const char *text)
 
 void html_list(FILE *out, const char *classes, const json_t *texts)
 {
-    if (json_array_size(texts) == 0)
+    if (json_array_size(texts) == 0) {
         return;
+    }
     fprintf(out, "<ul class=\"%s\">", classes);
     report_each_string(texts, out, "<li>", "</li>", put_text);
     fputs("</ul>\n", out);
@@ -70,11 +71,13 @@ static void title(const struct result *r, const char *metric, FILE *out)
     escape_html(out, metric);
     fprintf(out, " = <b>%s ops/s</b></span><span>overall response time = <b>%s ms</b></span></p>\n<p class=\"badges\">",
             report_ops(r->peak_ops_per_s, peak), report_ort(r->ort_ms, ort));
-    if (r->is_published)
+    if (r->is_published) {
         badge(out, "neutral", r->source ? "curve of others, redrawn" : "curve redrawn");
+    }
     badge(out, r->is_valid ? "good" : "bad", r->is_valid ? "valid" : "INVALID");
-    if (!r->is_standard)
+    if (!r->is_standard) {
         badge(out, "warn", "non-standard");
+    }
     fputs("</p>\n<p class=\"trademark\">" RESULT_TRADEMARK "</p>\n</header>\n", out);
     if (!r->is_valid) {
         fputs("<section class=\"banner bad\"><h2>This result is invalid</h2>", out);
@@ -138,16 +141,19 @@ static void performance_table(const struct result *r, FILE *out)
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         fprintf(out, "<tr%s>", p->is_valid ? "" : " class=\"invalid\"");
-        if (has_requests)
+        if (has_requests) {
             td(out, report_ops(p->requested_ops_per_s, a));
+        }
         td(out, report_ops(p->achieved_ops_per_s, a));
         td(out, report_ms_column(p->response_ms, decimals, b));
-        if (has_state)
+        if (has_state) {
             td(out, report_point_state(p));
+        }
         fputs("</tr>\n", out);
     }
-    if (r->n_points == 0)
+    if (r->n_points == 0) {
         fputs("<tr><td colspan=\"4\">no point was measured</td></tr>\n", out);
+    }
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -183,19 +189,25 @@ static void performance(const struct result *r, FILE *out)
 static void contents(const struct result *r, FILE *out)
 {
     fputs("<nav aria-label=\"Contents\"><a href=\"#performance\">Performance</a>", out);
-    if (json_object_size(r->disclosure) > 0)
+    if (json_object_size(r->disclosure) > 0) {
         fputs("<a href=\"#disclosure\">Disclosure</a>", out);
-    if (r->n_loadgens)
+    }
+    if (r->n_loadgens) {
         fputs("<a href=\"#loadgens\">Load generators</a>", out);
-    if (report_has_percentiles(r))
+    }
+    if (report_has_percentiles(r)) {
         fputs("<a href=\"#responses\">Response times</a>", out);
-    if (report_has_ops(r))
+    }
+    if (report_has_ops(r)) {
         fputs("<a href=\"#operations\">Operations</a>", out);
-    if (r->n_points && r->points[0].n_intervals)
+    }
+    if (r->n_points && r->points[0].n_intervals) {
         fputs("<a href=\"#intervals\">Over time</a>", out);
+    }
     fputs("<a href=\"#validity\">Validity</a>", out);
-    if (r->campaign)
+    if (r->campaign) {
         fputs("<a href=\"#campaign\">Campaign</a>", out);
+    }
     fputs("</nav>\n", out);
 }
 

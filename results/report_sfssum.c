@@ -22,10 +22,12 @@ static double parameter(const struct result *r, const char *key, double otherwis
 {
     double v = json_double(json_object_get(r->disclosure, "benchmark_parameters"), key);
     const json_t *workload = json_object_get(r->campaign, "workload");
-    if (isnan(v))
+    if (isnan(v)) {
         v = json_double(r->campaign, key);
-    if (isnan(v))
+    }
+    if (isnan(v)) {
         v = json_double(workload, key);
+    }
     return isnan(v) ? otherwise : v;
 }
 
@@ -37,8 +39,9 @@ int report_sfssum(const struct result *r, FILE *out)
                            ? (double)r->loadgens[0].processes
                            : parameter(r, "processes_per_loadgen", 0);
     fputs("# " RESULT_TRADEMARK "\n", out);
-    if (!r->is_standard)
+    if (!r->is_standard) {
         fputs("# non-standard: not measured by the rules of the benchmark\n", out);
+    }
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         double requested = isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s;

@@ -20,8 +20,9 @@ static double response_range(const struct result *r)
         tail = larger(tail, point_headline(&r->points[i])->p99_ms);
     }
     double range = larger(mean, fmin(tail, 2 * mean)) * 1.05;
-    if (r->ceiling_ms > 0 && r->ceiling_ms < 1.75 * mean)
+    if (r->ceiling_ms > 0 && r->ceiling_ms < 1.75 * mean) {
         range = larger(range, r->ceiling_ms * 1.05);
+    }
     return range;
 }
 
@@ -29,25 +30,30 @@ static void describe(const struct point_result *p, size_t number, char *out, siz
 {
     char achieved[48], requested[48], response[48], p99[48];
     int n = snprintf(out, cap, "Point %zu: %s ops/s", number, report_ops(p->achieved_ops_per_s, achieved));
-    if (isfinite(p->requested_ops_per_s))
+    if (isfinite(p->requested_ops_per_s)) {
         n += snprintf(out + n, cap - (size_t)n, " achieved, %s requested",
                       report_ops(p->requested_ops_per_s, requested));
+    }
     n += snprintf(out + n, cap - (size_t)n, "\n%s ms mean", report_ms(p->response_ms, response));
-    if (isfinite(point_headline(p)->p99_ms))
+    if (isfinite(point_headline(p)->p99_ms)) {
         n += snprintf(out + n, cap - (size_t)n, ", p50 %s, p99 %s ms", report_ms(point_headline(p)->p50_ms, response),
                       report_ms(point_headline(p)->p99_ms, p99));
-    if (!p->is_valid || p->is_saturated)
+    }
+    if (!p->is_valid || p->is_saturated) {
         n += snprintf(out + n, cap - (size_t)n, "\n%s", report_point_state(p));
+    }
     const char *reason = json_string_value(json_array_get(p->invalid_reasons, 0));
-    if (reason && (size_t)n < cap)
+    if (reason && (size_t)n < cap) {
         snprintf(out + n, cap - (size_t)n, ": %.200s", reason);
+    }
 }
 
 static void draw_bands(struct chart *c, const struct result *r)
 {
     struct chart_xy *p50 = calloc(3 * r->n_points + 1, sizeof *p50), *p90 = p50 + r->n_points, *p99 = p90 + r->n_points;
-    if (!p50)
+    if (!p50) {
         return;
+    }
     for (size_t i = 0; i < r->n_points; i++) {
         const struct response_figures *f = point_headline(&r->points[i]);
         double x = r->points[i].is_valid ? r->points[i].achieved_ops_per_s : NAN;
@@ -63,10 +69,12 @@ static void draw_bands(struct chart *c, const struct result *r)
 static void draw_area(struct chart *c, const struct chart_xy *curve, size_t n)
 {
     struct chart_xy *zero = calloc(n + 1, sizeof *zero);
-    for (size_t i = 0; zero && i < n; i++)
+    for (size_t i = 0; zero && i < n; i++) {
         zero[i] = (struct chart_xy){curve[i].x, 0};
-    if (zero)
+    }
+    if (zero) {
         chart_band(c, zero, curve, n, "nc-area");
+    }
     free(zero);
 }
 
@@ -85,10 +93,11 @@ static void draw_line_and_marks(struct chart *c, const struct result *r, const s
         }
     }
     if (curve && back) {
-        if (!report_has_percentiles(r))
+        if (!report_has_percentiles(r)) {
             draw_area(c, curve, n);
-        else
+        } else {
             draw_bands(c, r);
+        }
         chart_line(c, curve, n > 1 ? 2 : 0, 0, "nc-thin nc-dashed");
         chart_line(c, back, n_back, 0, "nc-thin nc-dashed nc-faint");
         chart_line(c, curve + 1, n - 1, 0, "nc-curve");
@@ -115,8 +124,9 @@ static void draw_legend(struct chart *c, const struct result *r, bool has_invali
         entries[n++] = (struct chart_legend){"p50 to p90", "nc-band-50", CHART_SWATCH_AREA};
         entries[n++] = (struct chart_legend){"p90 to p99", "nc-band-90", CHART_SWATCH_AREA};
     }
-    if (has_invalid)
+    if (has_invalid) {
         entries[n++] = (struct chart_legend){"invalid point", "", CHART_SWATCH_INVALID};
+    }
     if (r->ceiling_ms > c->y_max) {
         snprintf(ceiling, sizeof ceiling, "ceiling of a reportable point, %s ms: above this picture",
                  report_limit(r->ceiling_ms, number));
@@ -142,16 +152,18 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
     struct curve curve;
     double x_max = 0;
     bool has_invalid = false;
-    if (!points)
+    if (!points) {
         return;
+    }
     curve_compute(points, r->n_points, r->ceiling_ms, &curve, NULL);
     for (size_t i = 0; i < r->n_points; i++) {
         x_max = larger(x_max, points[i].ops_per_s);
         has_invalid = has_invalid || !points[i].is_valid;
     }
     report_metric_name(r, metric, sizeof metric);
-    if (is_alone)
+    if (is_alone) {
         report_make_room(&c);
+    }
     snprintf(title, sizeof title, "%s: response time against throughput; %.100s", metric, r->name ? r->name : "");
     chart_scale(&c, 0, x_max * 1.02, response_range(r));
     chart_begin(&c, title, is_alone);
@@ -173,8 +185,9 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
         chart_hline(&c, r->ort_ms, label, "ort", true);
     }
     for (size_t i = r->n_points; i-- > 0;) {
-        if (!points[i].is_on_curve || points[i].ops_per_s != curve.peak_ops_per_s)
+        if (!points[i].is_on_curve || points[i].ops_per_s != curve.peak_ops_per_s) {
             continue;
+        }
         snprintf(label, sizeof label, "peak %s ops/s", report_ops(curve.peak_ops_per_s, number));
         chart_label(&c, points[i].ops_per_s, points[i].response_ms, label, "nc-strong");
         break;
@@ -210,8 +223,9 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
                       .id = id};
     struct chart_xy *a = calloc(2 * n + 2, sizeof *a), *b = a + n;
     double y_max = 0;
-    if (!a)
+    if (!a) {
         return;
+    }
     for (size_t i = 0; i < n; i++) {
         a[i] = (struct chart_xy){s[i].x, is_throughput ? s[i].ops : s[i].response_ms};
         b[i] = (struct chart_xy){s[i].x, is_throughput ? NAN : s[i].p99_ms};
@@ -228,18 +242,20 @@ static void draw_panel(const struct second *s, size_t n, FILE *out, unsigned id,
     }
     if (is_throughput) {
         bool has_errors = false;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             has_errors = has_errors || s[i].errors > 0;
+        }
         chart_legend(&c,
                      (struct chart_legend[]){{"throughput", "nc-s0", CHART_SWATCH_LINE},
                                              {"failed RPCs in that second", "", CHART_SWATCH_INVALID}},
                      has_errors ? 2 : 1);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             if (s[i].errors > 0) {
                 char tooltip[80];
                 snprintf(tooltip, sizeof tooltip, "second %.0f: %.0f failed RPCs", s[i].x, s[i].errors);
                 chart_mark(&c, s[i].x, s[i].ops, CHART_MARK_INVALID, 0, tooltip);
             }
+        }
     } else {
         chart_legend(&c,
                      (struct chart_legend[]){{"mean", "nc-s0", CHART_SWATCH_LINE},
@@ -260,10 +276,12 @@ static struct second second_of(const struct interval_response *f, double x)
 void report_draw_intervals(const struct point_result *p, FILE *out, unsigned id)
 {
     struct second *s = calloc(p->n_intervals + 1, sizeof *s);
-    if (!s)
+    if (!s) {
         return;
-    for (size_t i = 0; i < p->n_intervals; i++)
+    }
+    for (size_t i = 0; i < p->n_intervals; i++) {
         s[i] = second_of(&p->intervals[i].all, p->intervals[i].t_s);
+    }
     double x_max = p->n_intervals ? s[p->n_intervals - 1].x + 1 : 1;
     draw_panel(s, p->n_intervals, out, id, true, x_max, NULL, 0);
     draw_panel(s, p->n_intervals, out, id + 1, false, x_max, NULL, 0);
@@ -273,8 +291,9 @@ void report_draw_intervals(const struct point_result *p, FILE *out, unsigned id)
 void report_draw_sweep(const struct result *r, FILE *out, unsigned id)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         n += r->points[i].n_intervals + 1;
+    }
     struct second *s = calloc(n + 1, sizeof *s);
     double *splits = calloc(r->n_points + 1, sizeof *splits), x = 0;
     size_t at = 0;
@@ -282,8 +301,9 @@ void report_draw_sweep(const struct result *r, FILE *out, unsigned id)
         for (size_t i = 0; i < r->n_points; i++) {
             const struct point_result *p = &r->points[i];
             splits[i] = x;
-            for (size_t k = 0; k < p->n_intervals; k++)
+            for (size_t k = 0; k < p->n_intervals; k++) {
                 s[at++] = second_of(&p->intervals[k].all, x + p->intervals[k].t_s);
+            }
             x += p->n_intervals ? p->intervals[p->n_intervals - 1].t_s + 1 : 0;
             s[at++] = (struct second){x, NAN, NAN, NAN, 0}; /* a gap between points */
         }

@@ -22,11 +22,13 @@ static void put_cell(struct plot *p, double x, double y, char mark)
 {
     int column = (int)lround(x / p->x_max * (p->columns - 1)),
         row = p->rows - 1 - (int)lround(y / p->y_max * (p->rows - 1));
-    if (column < 0 || column >= p->columns || row < 0 || row >= p->rows)
+    if (column < 0 || column >= p->columns || row < 0 || row >= p->rows) {
         return;
+    }
     char *cell = &p->cells[row * p->columns + column];
-    if (*cell == ' ' || mark != '.')
+    if (*cell == ' ' || mark != '.') {
         *cell = mark;
+    }
 }
 
 static void plot_segment(struct plot *p, const struct curve_point *a, const struct curve_point *b)
@@ -43,8 +45,9 @@ static void plot_segment(struct plot *p, const struct curve_point *a, const stru
 static double label_of_row(const struct plot *p, int row)
 {
     for (int i = 0; i * p->y_step <= p->y_max * (1 + 1e-9); i++) {
-        if (p->rows - 1 - (int)lround(i * p->y_step / p->y_max * (p->rows - 1)) == row)
+        if (p->rows - 1 - (int)lround(i * p->y_step / p->y_max * (p->rows - 1)) == row) {
             return i * p->y_step;
+        }
     }
     return NAN;
 }
@@ -56,13 +59,15 @@ static void print_plot(const struct plot *p, FILE *out)
         double y = label_of_row(p, row);
         fprintf(out, "%9s |", isnan(y) ? "" : chart_number(y, 4, number));
         int n = p->columns;
-        while (n > 0 && p->cells[row * p->columns + n - 1] == ' ')
+        while (n > 0 && p->cells[row * p->columns + n - 1] == ' ') {
             n--;
+        }
         fprintf(out, "%.*s\n", n, p->cells + row * p->columns);
     }
     fprintf(out, "%9s +", "ms");
-    for (int i = 0; i < p->columns; i++)
+    for (int i = 0; i < p->columns; i++) {
         fputc('-', out);
+    }
     snprintf(middle, sizeof middle, "%s", report_ops(p->x_max / 2, number));
     int half = p->columns / 2;
     fprintf(out, "\n%10s0%*s%*s ops/s\n", "", half, middle, p->columns - half - 1, report_ops(p->x_max, number));
@@ -77,31 +82,36 @@ static void draw_plot(const struct result *r, int columns, FILE *out)
     double x_max = 0, y_max = 0;
     const struct curve_point *last = NULL;
     p.cells = malloc((size_t)p.columns * (size_t)p.rows);
-    if (!points || !p.cells)
+    if (!points || !p.cells) {
         goto out;
+    }
     memset(p.cells, ' ', (size_t)p.columns * (size_t)p.rows);
     curve_compute(points, r->n_points, r->ceiling_ms, &curve, NULL);
     for (size_t i = 0; i < r->n_points; i++) {
         x_max = fmax(x_max, points[i].ops_per_s);
         y_max = isfinite(points[i].response_ms) ? fmax(y_max, points[i].response_ms) : y_max;
     }
-    if (!(x_max > 0))
+    if (!(x_max > 0)) {
         goto out;
+    }
     chart_scale(&scale, 0, x_max, y_max);
     p.x_max = scale.x_max;
     p.y_max = scale.y_max;
     p.y_step = chart_step(scale.y_max, 6);
     for (size_t i = 0; i < r->n_points; i++) {
-        if (points[i].is_on_curve && last)
+        if (points[i].is_on_curve && last) {
             plot_segment(&p, last, &points[i]);
+        }
         last = points[i].is_on_curve ? &points[i] : last;
     }
-    for (size_t i = 0; i < r->n_points; i++)
-        if (isfinite(points[i].response_ms))
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (isfinite(points[i].response_ms)) {
             put_cell(&p, points[i].ops_per_s, points[i].response_ms,
                      !points[i].is_valid     ? 'x'
                      : points[i].is_on_curve ? 'o'
                                              : '*');
+        }
+    }
     fputc('\n', out);
     print_plot(&p, out);
 out:
@@ -124,12 +134,13 @@ static void print_headline(const struct result *r, FILE *out, const char *bold, 
     fprintf(out, " = %s ops/s, overall response time %s ms%s\n", report_ops(r->peak_ops_per_s, peak),
             report_ort(r->ort_ms, ort), plain);
     if (r->ceiling_ms > 0) {
-        if (isfinite(r->peak_under_ceiling_ops_per_s))
+        if (isfinite(r->peak_under_ceiling_ops_per_s)) {
             fprintf(out, "under the ceiling of %s ms: %s ops/s, overall response time %s ms\n",
                     report_limit(r->ceiling_ms, ceiling), report_ops(r->peak_under_ceiling_ops_per_s, peak),
                     report_ort(r->ort_under_ceiling_ms, ort));
-        else
+        } else {
             fprintf(out, "no point is under the ceiling of %s ms\n", report_limit(r->ceiling_ms, ceiling));
+        }
     }
 }
 
@@ -140,11 +151,13 @@ static void print_points(const struct result *r, FILE *out, const char *bad, con
     int decimals = report_decimals(r);
     char a[48], b[48], c[48], d[48], e[48], f[48];
     fprintf(out, "\n%5s %12s %12s %10s %8s", "point", "requested", "achieved", "response", "+/- 95%");
-    if (has_tails)
+    if (has_tails) {
         fprintf(out, " %9s %9s %8s", "p50", "p99", "failed");
+    }
     fprintf(out, "  state\n%5s %12s %12s %10s %8s", "", "ops/s", "ops/s", "ms", "ms");
-    if (has_tails)
+    if (has_tails) {
         fprintf(out, " %9s %9s %8s", "ms", "ms", "RPCs");
+    }
     fputc('\n', out);
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
@@ -156,8 +169,9 @@ static void print_points(const struct result *r, FILE *out, const char *bad, con
         if (has_tails) {
             const struct response_figures *h = point_headline(p);
             char failed[24] = "-";
-            if (p->n_failed != RESULT_UNKNOWN)
+            if (p->n_failed != RESULT_UNKNOWN) {
                 snprintf(failed, sizeof failed, "%llu", (unsigned long long)p->n_failed);
+            }
             fprintf(out, " %9s %9s %8s", isnan(h->p50_ms) ? "-" : report_ms_column(h->p50_ms, 3, e),
                     isnan(h->p99_ms) ? "-" : report_ms_column(h->p99_ms, 3, f), failed);
         }
@@ -185,8 +199,9 @@ static void print_remarks(const struct result *r, FILE *out, const char *bad, co
         const struct point_result *p = &r->points[i];
         char before[40];
         snprintf(before, sizeof before, "  point %zu: ", i + 1);
-        if (json_array_size(p->invalid_reasons) > 1)
+        if (json_array_size(p->invalid_reasons) > 1) {
             report_each_string(p->invalid_reasons, out, before, "\n", put_line);
+        }
         report_each_string(p->notes, out, before, "\n", put_line);
     }
 }
@@ -194,10 +209,12 @@ static void print_remarks(const struct result *r, FILE *out, const char *bad, co
 int report_render_text(const struct result *r, int columns, bool is_tty, FILE *out)
 {
     const char *bold = is_tty ? "\033[1m" : "", *bad = is_tty ? "\033[1;31m" : "", *plain = is_tty ? "\033[0m" : "";
-    if (columns < MIN_COLUMNS)
+    if (columns < MIN_COLUMNS) {
         columns = MIN_COLUMNS;
-    if (columns > MAX_COLUMNS)
+    }
+    if (columns > MAX_COLUMNS) {
         columns = MAX_COLUMNS;
+    }
     print_headline(r, out, bold, plain);
     print_points(r, out, bad, plain);
     fprintf(out, "\nmean %s%s\n", report_response_label(r),

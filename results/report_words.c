@@ -13,12 +13,13 @@ void report_metric_name(const struct result *r, char *out, size_t cap)
 /* Plain digits, as the published pages have them and as people search for them. */
 const char *report_ops(double v, char out[static 48])
 {
-    if (!isfinite(v))
+    if (!isfinite(v)) {
         memcpy(out, "\xe2\x80\x93", 4);
-    else if (v > 0 && v < 99.95)
+    } else if (v > 0 && v < 99.95) {
         chart_number(v, 3, out);
-    else
+    } else {
         snprintf(out, 48, "%.0f", floor(v + 0.5));
+    }
     return out;
 }
 
@@ -36,8 +37,9 @@ const char *report_ms(double v, char out[static 48])
     /* 1 us resolution below 10 ms; a published 0.8 stays 0.8 */
     int decimals = v >= 100 ? 1 : v >= 10 ? 2 : 3;
     snprintf(out, 48, "%.*f", decimals, v);
-    for (size_t n = strlen(out); n > 2 && out[n - 1] == '0' && out[n - 2] != '.'; n--)
+    for (size_t n = strlen(out); n > 2 && out[n - 1] == '0' && out[n - 2] != '.'; n--) {
         out[n - 1] = '\0';
+    }
     return out;
 }
 
@@ -46,27 +48,30 @@ int report_decimals(const struct result *r)
 {
     for (size_t i = 0; i < r->n_points; i++) {
         double tenths = r->points[i].response_ms * 10;
-        if (isfinite(tenths) && fabs(tenths - round(tenths)) > 1e-9 * fabs(tenths))
+        if (isfinite(tenths) && fabs(tenths - round(tenths)) > 1e-9 * fabs(tenths)) {
             return 3;
+        }
     }
     return 1;
 }
 
 const char *report_ms_column(double v, int decimals, char out[static 48])
 {
-    if (isfinite(v))
+    if (isfinite(v)) {
         snprintf(out, 48, "%.*f", decimals, v);
-    else
+    } else {
         memcpy(out, "\xe2\x80\x93", 4);
+    }
     return out;
 }
 
 const char *report_ort(double v, char out[static 48])
 {
-    if (isfinite(v))
+    if (isfinite(v)) {
         snprintf(out, 48, v != 0 && v < 0.1 ? "%.3f" : "%.2f", v);
-    else
+    } else {
         memcpy(out, "\xe2\x80\x93", 4);
+    }
     return out;
 }
 
@@ -78,34 +83,41 @@ const char *report_bytes(double v, char out[static 48])
         v /= 1000;
         u++;
     }
-    if (isfinite(v))
+    if (isfinite(v)) {
         snprintf(out, 48, u ? "%.1f %s" : "%.0f %s", v, units[u]);
-    else
+    } else {
         memcpy(out, "\xe2\x80\x93", 4);
+    }
     return out;
 }
 
 const char *report_response_label(const struct result *r)
 {
-    if (r->n_points == 0 || r->points[0].n_ops == RESULT_UNKNOWN || r->is_published)
+    if (r->n_points == 0 || r->points[0].n_ops == RESULT_UNKNOWN || r->is_published) {
         return "response time";
+    }
     return r->points[0].is_headline_from_due ? "response time from due" : "response time from sent";
 }
 
 bool report_has_percentiles(const struct result *r)
 {
-    for (size_t i = 0; i < r->n_points; i++)
-        if (!isnan(point_headline(&r->points[i])->p99_ms))
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (!isnan(point_headline(&r->points[i])->p99_ms)) {
             return true;
+        }
+    }
     return false;
 }
 
 bool report_has_ops(const struct result *r)
 {
-    for (size_t i = 0; i < r->n_points; i++)
-        for (int op = 0; op < NFS_OP_COUNT; op++)
-            if (r->points[i].ops[op].is_present)
+    for (size_t i = 0; i < r->n_points; i++) {
+        for (int op = 0; op < NFS_OP_COUNT; op++) {
+            if (r->points[i].ops[op].is_present) {
                 return true;
+            }
+        }
+    }
     return false;
 }
 
@@ -119,8 +131,9 @@ void report_each_string(const json_t *array, FILE *out, const char *before, cons
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
-        if (!text)
+        if (!text) {
             continue;
+        }
         fputs(before, out);
         put(out, text);
         fputs(after, out);

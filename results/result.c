@@ -43,14 +43,18 @@ void result_fini(struct result *r)
                       &r->pacing, &r->counting,   &r->version,     &r->source,   &r->stopped};
     json_t *values[] = {r->nonstandard_reasons, r->campaign,        r->disclosure, r->findings,
                         r->curve_notes,         r->invalid_reasons, r->notes,      r->extra};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         free(*texts[i]);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    }
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         json_decref(values[i]);
-    for (size_t i = 0; i < r->n_loadgens; i++)
+    }
+    for (size_t i = 0; i < r->n_loadgens; i++) {
         loadgen_fini(&r->loadgens[i]);
-    for (size_t i = 0; i < r->n_points; i++)
+    }
+    for (size_t i = 0; i < r->n_points; i++) {
         point_fini(&r->points[i]);
+    }
     free(r->loadgens);
     free(r->points);
     memset(r, 0, sizeof *r);
@@ -67,8 +71,9 @@ int result_add_point(struct result *r, struct point_result *p)
         }
     }
     struct point_result *bigger = realloc(r->points, (r->n_points + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!bigger) {
         return -ENOMEM;
+    }
     r->points = bigger;
     r->points[r->n_points++] = *p;
     memset(p, 0, sizeof *p);
@@ -78,8 +83,9 @@ int result_add_point(struct result *r, struct point_result *p)
 struct result_loadgen *result_add_loadgen(struct result *r)
 {
     struct result_loadgen *bigger = realloc(r->loadgens, (r->n_loadgens + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!bigger) {
         return NULL;
+    }
     r->loadgens = bigger;
     struct result_loadgen *l = &r->loadgens[r->n_loadgens++];
     memset(l, 0, sizeof *l);
@@ -107,8 +113,9 @@ static void append(json_t *array, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     char *clean = utf8_repair(text, strlen(text), NULL); /* vsnprintf may have cut a character */
-    if (clean)
+    if (clean) {
         json_array_append_new(array, json_string(clean));
+    }
     free(clean);
 }
 
@@ -118,23 +125,27 @@ static void judge(struct result *r)
     for (size_t i = 0; i < r->n_points; i++) {
         const struct point_result *p = &r->points[i];
         size_t n = json_array_size(p->invalid_reasons);
-        if (p->is_valid)
+        if (p->is_valid) {
             continue;
+        }
         const char *first = json_string_value(json_array_get(p->invalid_reasons, 0));
         append(r->invalid_reasons, "point %zu (%.0f ops/s): %.600s%s", i + 1,
                isnan(p->requested_ops_per_s) ? p->achieved_ops_per_s : p->requested_ops_per_s,
                first ? first : "invalid", n > 1 ? ", and more" : "");
     }
-    if (r->stopped)
+    if (r->stopped) {
         append(r->invalid_reasons, "the sweep stopped early: %.700s", r->stopped);
-    if (r->n_points == 0)
+    }
+    if (r->n_points == 0) {
         append(r->invalid_reasons, "no point was measured");
-    else if (r->n_points_planned != RESULT_UNKNOWN && r->n_points < r->n_points_planned)
+    } else if (r->n_points_planned != RESULT_UNKNOWN && r->n_points < r->n_points_planned) {
         append(r->invalid_reasons, "%zu of %llu points were measured", r->n_points,
                (unsigned long long)r->n_points_planned);
+    }
     r->is_valid = json_array_size(r->invalid_reasons) == 0;
-    if (!r->is_published)
+    if (!r->is_published) {
         r->is_standard = json_array_size(r->nonstandard_reasons) == 0;
+    }
 }
 
 static int sort_points(struct result *r, struct curve_point *points)
@@ -149,8 +160,9 @@ static int sort_points(struct result *r, struct curve_point *points)
     }
     curve_order(points, r->n_points, order, &was_sorted);
     r->was_unsorted = r->was_unsorted || !was_sorted;
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         sorted[i] = r->points[order[i]];
+    }
     free(r->points);
     r->points = sorted;
     free(order);
@@ -181,10 +193,12 @@ void result_finish(struct result *r)
     }
     free(points);
     points = result_curve_points(r); /* in their new order */
-    if (!points)
+    if (!points) {
         return;
-    if (r->was_unsorted)
+    }
+    if (r->was_unsorted) {
         append(r->curve_notes, "%s", CURVE_NOTE_SORTED);
+    }
     curve_compute(points, r->n_points, r->ceiling_ms, &c, r->curve_notes);
     free(points);
     r->peak_ops_per_s = c.peak_ops_per_s;

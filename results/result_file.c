@@ -15,8 +15,9 @@
 int result_save(const struct result *r, const char *path)
 {
     json_t *root = result_to_json(r);
-    if (!root)
+    if (!root) {
         return -ENOMEM;
+    }
     int error = file_write_json(path, root);
     json_decref(root);
     return error;
@@ -27,8 +28,9 @@ static int named(struct result_error *error, const char *name, int status)
 {
     char message[sizeof error->message];
     memcpy(message, error->message, sizeof message);
-    if (status && strncmp(message, name, strlen(name)) != 0)
+    if (status && strncmp(message, name, strlen(name)) != 0) {
         snprintf(error->message, sizeof error->message, "%.150s: %.350s", name, message);
+    }
     return status;
 }
 
@@ -36,23 +38,27 @@ int result_from_text(const char *name, const char *text, size_t n, struct result
 {
     size_t skip = 0;
     error->message[0] = '\0';
-    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         skip = 3;
-    while (skip < n && strchr(" \t\r\n", text[skip]) && text[skip])
+    }
+    while (skip < n && strchr(" \t\r\n", text[skip]) && text[skip]) {
         skip++;
+    }
     if (skip < n && (text[skip] == '{' || text[skip] == '[')) {
         json_t *root;
         int status = file_parse_json(name, text, n, &root, error->message, sizeof error->message);
-        if (status)
+        if (status) {
             return status;
+        }
         status = result_from_json(root, out, error);
         json_decref(root);
         return named(error, name, status);
     }
     size_t n_clean;
     char *clean = utf8_repair(text, n, &n_clean);
-    if (!clean)
+    if (!clean) {
         return -ENOMEM;
+    }
     int status = import_is_sfssum(clean, n_clean) ? import_sfssum(name, clean, n_clean, out, error)
                                                   : import_csv(name, clean, n_clean, out, error);
     free(clean);
@@ -85,8 +91,9 @@ static void fill_from_campaign(struct result *r, json_t *campaign)
     result_set(&r->counting, json_text_of(from, "counting"));
     result_set(&r->derived, json_text_of(from, "derived"));
     r->ceiling_ms = json_double(from, "response_ceiling_ms");
-    if (json_is_object(json_object_get(campaign, "disclosure")))
+    if (json_is_object(json_object_get(campaign, "disclosure"))) {
         r->disclosure = json_incref(json_object_get(campaign, "disclosure"));
+    }
     result_set(&r->stopped, "the run ended without writing its result");
 }
 
@@ -106,10 +113,12 @@ static int load_unfinished(const char *directory, struct result *out, struct res
     for (uint32_t i = 0; i < 1000; i++) {
         struct point_result p;
         status = point_read(directory, i, &p, error);
-        if (status == -ENOENT)
+        if (status == -ENOENT) {
             continue;
-        if (!status)
+        }
+        if (!status) {
             status = result_add_point(out, &p);
+        }
         if (status) {
             result_fini(out);
             return status;
@@ -127,8 +136,9 @@ int result_load(const char *path, struct result *out, struct result_error *error
         snprintf(error->message, sizeof error->message, "%.300s: %s", path, strerror(errno));
         return status;
     }
-    if (!S_ISDIR(st.st_mode))
+    if (!S_ISDIR(st.st_mode)) {
         return load_file(path, out, error);
+    }
     char file[4096];
     snprintf(file, sizeof file, "%s/result.json", path);
     return stat(file, &st) == 0 ? load_file(file, out, error) : load_unfinished(path, out, error);
@@ -139,14 +149,17 @@ static int write_report(const struct result *r, enum report_format format, const
     char path[4096], *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    if (!out)
+    if (!out) {
         return -ENOMEM;
+    }
     int error = report_render(r, format, out);
-    if (fclose(out) != 0 && !error)
+    if (fclose(out) != 0 && !error) {
         error = -EIO;
+    }
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (!error)
+    if (!error) {
         error = file_write(path, text, n);
+    }
     free(text);
     return error;
 }

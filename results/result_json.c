@@ -97,8 +97,9 @@ json_t *result_to_json(const struct result *r)
     json_put_text(o, "finished_at", r->finished_at);
     json_put_text(o, "version", r->version);
     json_put_text(o, "source", r->source);
-    if (r->is_published)
+    if (r->is_published) {
         json_object_set_new(o, "published", json_true());
+    }
     json_put_text(o, "workload", r->workload);
     json_put_text(o, "derived", r->derived);
     json_put_text(o, "pacing", r->pacing);
@@ -117,17 +118,20 @@ json_t *result_to_json(const struct result *r)
     json_put(o, "notes", r->notes);
     json_put_count(o, "points_planned", r->n_points_planned);
     json_put_text(o, "stopped", r->stopped);
-    for (size_t i = 0; i < r->n_points; i++)
+    for (size_t i = 0; i < r->n_points; i++) {
         json_array_append_new(points, point_to_json(&r->points[i]));
+    }
     json_object_set_new(o, "points", points);
-    for (size_t i = 0; i < r->n_loadgens; i++)
+    for (size_t i = 0; i < r->n_loadgens; i++) {
         json_array_append_new(loadgens, loadgen_to_json(&r->loadgens[i]));
+    }
     json_object_set_new(o, "loadgens", loadgens);
     json_put(o, "findings", r->findings);
     json_put(o, "campaign", r->campaign);
     json_put(o, "disclosure", r->disclosure);
-    if (r->extra)
+    if (r->extra) {
         json_object_update(o, r->extra);
+    }
     return o;
 }
 
@@ -146,17 +150,20 @@ static void replace_strings(json_t **field, const json_t *array)
 static int check_schema(const json_t *root, struct result_error *error)
 {
     const json_t *schema = json_object_get(root, "schema");
-    if (!schema)
+    if (!schema) {
         return 0; /* a bare curve: {"points": [...]} */
+    }
     const char *text = json_string_value(schema);
-    if (text && strcmp(text, RESULT_SCHEMA) == 0)
+    if (text && strcmp(text, RESULT_SCHEMA) == 0) {
         return 0;
+    }
     unsigned version;
-    if (text && sscanf(text, "nfscurve-result/%u", &version) == 1)
+    if (text && sscanf(text, "nfscurve-result/%u", &version) == 1) {
         snprintf(error->message, sizeof error->message, "schema %.60s: written by a newer nfscurve; this one reads %s",
                  text, RESULT_SCHEMA);
-    else
+    } else {
         snprintf(error->message, sizeof error->message, "schema: expected \"%s\"", RESULT_SCHEMA);
+    }
     return -EINVAL;
 }
 
@@ -190,15 +197,17 @@ int result_from_json(const json_t *root, struct result *r, struct result_error *
         snprintf(error->message, sizeof error->message, "not a result: expected an object with an array \"points\"");
         goto out;
     }
-    if (check_schema(root, error))
+    if (check_schema(root, error)) {
         goto out;
+    }
     texts_from_json(root, r);
     r->is_published =
         json_is_true(json_object_get(root, "published")) || (!r->campaign && !json_object_get(root, "schema"));
     r->is_standard = !json_is_false(json_object_get(root, "standard"));
     r->ceiling_ms = json_double(root, "ceiling_ms");
-    if (json_count(root, "points_planned") >= 0)
+    if (json_count(root, "points_planned") >= 0) {
         r->n_points_planned = (uint64_t)json_count(root, "points_planned");
+    }
     for (size_t i = 0; i < json_array_size(points); i++) {
         struct point_result p;
         status = point_from_json(json_array_get(points, i), i, &p, why, sizeof why);
@@ -207,12 +216,15 @@ int result_from_json(const json_t *root, struct result *r, struct result_error *
             goto out;
         }
         /* two points of one index would be one: then the order counts, not the numbers */
-        for (size_t k = 0; k < r->n_points; k++)
-            if (r->points[k].index == p.index)
+        for (size_t k = 0; k < r->n_points; k++) {
+            if (r->points[k].index == p.index) {
                 p.index = 1000000 + i;
+            }
+        }
         status = result_add_point(r, &p);
-        if (status)
+        if (status) {
             goto out;
+        }
     }
     const json_t *curve_notes = json_object_get(root, "curve_notes");
     for (size_t i = 0; i < json_array_size(curve_notes); i++) {
@@ -223,14 +235,16 @@ int result_from_json(const json_t *root, struct result *r, struct result_error *
     for (size_t i = 0; i < json_array_size(loadgens); i++) {
         struct result_loadgen *l = result_add_loadgen(r);
         status = l ? 0 : -ENOMEM;
-        if (status)
+        if (status) {
             goto out;
+        }
         loadgen_from_json(json_array_get(loadgens, i), l);
     }
     result_finish(r);
     status = 0;
 out:
-    if (status)
+    if (status) {
         result_fini(r);
+    }
     return status;
 }

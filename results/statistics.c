@@ -17,8 +17,9 @@ double statistics_batch_half_width_ms(const struct batch *batches, size_t n_batc
         sum += batches[i].sum_ms;
         k += batches[i].n_ops > 0;
     }
-    if (k < 2)
+    if (k < 2) {
         return NAN;
+    }
     double mean = sum / n;
     for (size_t i = 0; i < n_batches; i++) {
         double residual = batches[i].sum_ms - mean * batches[i].n_ops;
@@ -30,10 +31,12 @@ double statistics_batch_half_width_ms(const struct batch *batches, size_t n_batc
 struct confidence statistics_confidence(double stddev_ms, double n_ops, const struct batch *batches, size_t n_batches)
 {
     struct confidence c = {.half_width_ms = NAN};
-    if (n_ops >= 2 && isfinite(stddev_ms))
+    if (n_ops >= 2 && isfinite(stddev_ms)) {
         c.half_width_ms = Z95 * stddev_ms / sqrt(n_ops);
-    if (n_batches < MIN_BATCHES)
+    }
+    if (n_batches < MIN_BATCHES) {
         return c;
+    }
     double batch_means = statistics_batch_half_width_ms(batches, n_batches);
     /* The ratio of the two variances is about chi-squared/k around 1 for independent ops: sd sqrt(2/k); two of them are
      * chance. */
@@ -55,15 +58,17 @@ static double fitted_change(const double *y, const double *w, size_t n, bool *is
         sx += w[i] * (double)i;
         sy += w[i] * y[i];
     }
-    if (!(sw > 0) || !(sy > 0))
+    if (!(sw > 0) || !(sy > 0)) {
         return NAN;
+    }
     double mx = sx / sw, my = sy / sw, sxx = 0, sxy = 0, rest = 0;
     for (size_t i = 0; i < n; i++) {
         sxx += w[i] * ((double)i - mx) * ((double)i - mx);
         sxy += w[i] * ((double)i - mx) * (y[i] - my);
     }
-    if (!(sxx > 0))
+    if (!(sxx > 0)) {
         return NAN;
+    }
     double slope = sxy / sxx;
     for (size_t i = 0; i < n; i++) {
         double residual = y[i] - my - slope * ((double)i - mx);
@@ -84,8 +89,9 @@ struct drift statistics_drift(const struct batch *batches, size_t n_batches)
     }
     enum { MAX_SECONDS = 86400 };
     static _Thread_local double y[MAX_SECONDS], w[MAX_SECONDS];
-    if (n_batches < 5 || n_batches > MAX_SECONDS)
+    if (n_batches < 5 || n_batches > MAX_SECONDS) {
         return d;
+    }
     bool throughput_drifts, response_drifts;
     for (size_t i = 0; i < n_batches; i++) {
         y[i] = batches[i].n_ops;
@@ -104,61 +110,12 @@ struct drift statistics_drift(const struct batch *batches, size_t n_batches)
 void statistics_mean_sd(const double *values, size_t n, double *mean, double *sd)
 {
     double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += values[i];
+    }
     *mean = n ? sum / (double)n : NAN;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         squares += (values[i] - *mean) * (values[i] - *mean);
+    }
     *sd = n >= 2 ? sqrt(squares / (double)(n - 1)) : NAN;
-}
-
-/* Continued fraction of the incomplete beta function (Lentz), for x < (a + 1) / (a + b + 2). */
-static double beta_fraction(double a, double b, double x)
-{
-    const double tiny = 1e-300;
-    double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < tiny ? tiny : d);
-    double h = d;
-    for (int m = 1; m <= 300; m++) {
-        for (int odd = 0; odd < 2; odd++) {
-            double step = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-                              : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-            d = 1 + step * d;
-            d = 1 / (fabs(d) < tiny ? tiny : d);
-            c = 1 + step / c;
-            c = fabs(c) < tiny ? tiny : c;
-            h *= d * c;
-        }
-        if (fabs(d * c - 1) < 1e-13)
-            break;
-    }
-    return h;
-}
-
-static double incomplete_beta(double a, double b, double x)
-{
-    if (x <= 0 || x >= 1)
-        return x <= 0 ? 0 : 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-double statistics_t_probability(double t, double df)
-{
-    return incomplete_beta(df / 2, 0.5, df / (df + t * t));
-}
-
-double statistics_t_quantile(double p, double df)
-{
-    double low = 0, high = 1;
-    while (high < 1e9 && statistics_t_probability(high, df) > p)
-        high *= 2;
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        if (statistics_t_probability(middle, df) > p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
 }

@@ -39,10 +39,4 @@ struct drift statistics_drift(const struct batch *batches, size_t n_batches);
 /* Mean and sample standard deviation of repeats; sd is NAN with fewer than two. */
 void statistics_mean_sd(const double *values, size_t n, double *mean, double *sd);
 
-/* Probability that |T| of Student's t with `df` > 0 degrees of freedom (fractions allowed) is at least |t|. */
-double statistics_t_probability(double t, double df);
-
-/* The t whose two-sided probability is `p`, by bisection. */
-double statistics_t_quantile(double p, double df);
-
 #endif

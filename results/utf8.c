@@ -10,26 +10,34 @@ static int is_continuation(unsigned char c)
 
 size_t utf8_sequence(const unsigned char *s, size_t n)
 {
-    if (n == 0)
+    if (n == 0) {
         return 0;
-    if (s[0] < 0x80)
+    }
+    if (s[0] < 0x80) {
         return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
+    }
+    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
         return n >= 2 && is_continuation(s[1]) ? 2 : 0;
+    }
     if (s[0] >= 0xe0 && s[0] <= 0xef) {
-        if (n < 3 || !is_continuation(s[1]) || !is_continuation(s[2]))
+        if (n < 3 || !is_continuation(s[1]) || !is_continuation(s[2])) {
             return 0;
-        if (s[0] == 0xe0 && s[1] < 0xa0) /* overlong */
+        }
+        if (s[0] == 0xe0 && s[1] < 0xa0) { /* overlong */
             return 0;
-        if (s[0] == 0xed && s[1] > 0x9f) /* UTF-16 surrogate */
+        }
+        if (s[0] == 0xed && s[1] > 0x9f) { /* UTF-16 surrogate */
             return 0;
+        }
         return 3;
     }
     if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-        if (n < 4 || !is_continuation(s[1]) || !is_continuation(s[2]) || !is_continuation(s[3]))
+        if (n < 4 || !is_continuation(s[1]) || !is_continuation(s[2]) || !is_continuation(s[3])) {
             return 0;
-        if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        }
+        if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) {
             return 0;
+        }
         return 4;
     }
     return 0;
@@ -38,8 +46,9 @@ size_t utf8_sequence(const unsigned char *s, size_t n)
 char *utf8_repair(const char *text, size_t n, size_t *n_out)
 {
     char *out = malloc(3 * n + 1); /* U+FFFD is three bytes */
-    if (!out)
+    if (!out) {
         return NULL;
+    }
     size_t o = 0;
     for (size_t i = 0; i < n;) {
         size_t step = utf8_sequence((const unsigned char *)text + i, n - i);
@@ -54,7 +63,8 @@ char *utf8_repair(const char *text, size_t n, size_t *n_out)
         }
     }
     out[o] = '\0';
-    if (n_out)
+    if (n_out) {
         *n_out = o;
+    }
     return out;
 }

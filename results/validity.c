@@ -41,49 +41,57 @@ static void check_mix(struct point_result *p)
 {
     for (int op = 0; op < NFS_OP_COUNT; op++) {
         const struct op_figures *f = &p->ops[op];
-        if (!f->is_present || isnan(f->target_percent) || isnan(f->percent))
+        if (!f->is_present || isnan(f->target_percent) || isnan(f->percent)) {
             continue;
+        }
         /* the margin of one part in 10^9 is for the division, not for the rule */
-        if (fabs(f->percent - f->target_percent) > VALIDITY_MIX_POINTS + 1e-9)
+        if (fabs(f->percent - f->target_percent) > VALIDITY_MIX_POINTS + 1e-9) {
             point_invalidate(p, "mix: %s is %.2f %% of the operations, target %.2f %% (at most %.1f points off)",
                              nfs_op_name(op), f->percent, f->target_percent, VALIDITY_MIX_POINTS);
+        }
     }
 }
 
 static void check_run_length(struct point_result *p)
 {
     double limit = p->run_s * VALIDITY_RUN_LENGTH_PERCENT / 100;
-    if (isnan(p->run_s) || isnan(p->shortest_run_s) || isnan(p->longest_run_s))
+    if (isnan(p->run_s) || isnan(p->shortest_run_s) || isnan(p->longest_run_s)) {
         return;
-    if (p->run_s - p->shortest_run_s > limit)
+    }
+    if (p->run_s - p->shortest_run_s > limit) {
         point_invalidate(p, "run length: a process recorded %.3f s of %.3f s", p->shortest_run_s, p->run_s);
-    if (p->longest_run_s - p->run_s > limit)
+    }
+    if (p->longest_run_s - p->run_s > limit) {
         point_invalidate(p, "run length: a process recorded %.3f s, longer than %.3f s", p->longest_run_s, p->run_s);
+    }
 }
 
 void validity_check_point(struct point_result *p, double n_good_rpcs)
 {
     for (size_t i = 0; i < p->n_lost; i++) {
         const struct lost_process *l = &p->lost[i];
-        if (l->process < 0)
+        if (l->process < 0) {
             point_invalidate(p, "lost: load generator %s at %.1f s: %s", l->loadgen, l->at_s, l->reason);
-        else
+        } else {
             point_invalidate(p, "lost: load generator %s process %lld at %.1f s: %s", l->loadgen, (long long)l->process,
                              l->at_s, l->reason);
+        }
     }
     if (p->n_ops == 0) {
         point_invalidate(p, "no operation succeeded");
     } else {
         check_mix(p);
-        if ((double)p->n_failed >= n_good_rpcs * VALIDITY_FAILED_PERCENT / 100 && p->n_failed > 0)
+        if ((double)p->n_failed >= n_good_rpcs * VALIDITY_FAILED_PERCENT / 100 && p->n_failed > 0) {
             point_invalidate(p, "failures: %llu RPCs failed, %.2f %% of the good ones (below %.0f %% is allowed)",
                              (unsigned long long)p->n_failed, 100.0 * (double)p->n_failed / n_good_rpcs,
                              VALIDITY_FAILED_PERCENT);
+        }
     }
     check_run_length(p);
     p->is_saturated =
         p->requested_ops_per_s > 0 && p->achieved_ops_per_s < p->requested_ops_per_s * VALIDITY_SATURATED_PERCENT / 100;
-    if (p->is_saturated)
+    if (p->is_saturated) {
         point_note(p, "saturated: %.1f %% of the requested load was achieved",
                    100 * p->achieved_ops_per_s / p->requested_ops_per_s);
+    }
 }

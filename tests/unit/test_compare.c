@@ -68,8 +68,9 @@ static bool differ(uint64_t seed, double factor, bool has_requests)
 static int count(double factor, bool has_requests)
 {
     int n = 0;
-    for (uint64_t seed = 1; seed <= N_TRIALS; seed++)
+    for (uint64_t seed = 1; seed <= N_TRIALS; seed++) {
         n += differ(seed, factor, has_requests);
+    }
     return n;
 }
 
@@ -89,8 +90,9 @@ Test(compare, two_runs_of_the_same_thing_do_not_differ_in_20_of_20)
 Test(compare, false_alarms_are_as_rare_as_promised)
 {
     int n = 0;
-    for (uint64_t seed = 1000; seed < 2000; seed++)
+    for (uint64_t seed = 1000; seed < 2000; seed++) {
         n += differ(seed, 1, true);
+    }
     /* 2 of 1000 are promised; more than 10 has a probability below 1e-5 */
     cr_assert_leq(n, 10, "%d false alarms", n);
 }

@@ -54,8 +54,9 @@ Test(curve, straight_line_from_zero_has_half_the_last_response_time)
 {
     for (size_t n = 1; n <= 100; n++) {
         struct curve_point points[100];
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             points[i] = (struct curve_point)POINT(100.0 * (double)(i + 1), 2.0 * (double)(i + 1));
+        }
         cr_assert_float_eq(compute(points, n, NAN).ort_ms, (double)n, 1e-9);
     }
 }

@@ -35,6 +35,7 @@ Test(disclosure_ranges, what_is_no_list_is_refused)
 {
     static const char *const texts[] = {"", "0", "a", "4..1", "1..", "1,,2", "1;2", "99999999999999999999", "1..70000"};
     size_t n;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         cr_assert_eq(add(texts[i], &n), -EINVAL, "%s", texts[i]);
+    }
 }

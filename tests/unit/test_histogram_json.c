@@ -12,8 +12,9 @@ static struct histogram filled(void)
     static struct histogram h;
     histogram_init(&h);
     rng_seed(&rng, 7, 7);
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 10000; i++) {
         histogram_record(&h, (int64_t)rng_exponential(&rng, 2e6));
+    }
     histogram_record(&h, HISTOGRAM_MAX_NS + 5);
     return h;
 }

@@ -60,8 +60,9 @@ Test(import_curve, invalid_is_seen_at_either_end)
                             "        300 160 9.9 29832 300 3 T 1045812 4 8 2 2 3.0 INVALID\n");
     cr_assert_eq(r.n_points, 4);
     cr_assert(r.points[0].is_valid);
-    for (int i = 1; i < 4; i++)
+    for (int i = 1; i < 4; i++) {
         cr_assert_not(r.points[i].is_valid);
+    }
     cr_assert_not(r.is_valid);
     cr_assert_eq(r.peak_ops_per_s, 99);
     result_fini(&r);
@@ -141,8 +142,9 @@ Test(import_curve, invalid_moves_no_column_of_sfssum)
     char *text = render(&r, REPORT_SFSSUM), *save;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         double requested, achieved, ms;
-        if (*line == '#')
+        if (*line == '#') {
             continue;
+        }
         cr_assert_eq(sscanf(line, "%lf %lf %lf", &requested, &achieved, &ms), 3);
         cr_assert(achieved == 100 || achieved == 199);
         cr_assert(ms == 0.8 || ms == 1.2);

@@ -60,7 +60,7 @@ static void measure(struct measured *m, enum pacing_kind pacing)
     m->tallies[0] = tally_of(1000, 1000);
     m->tallies[1] = tally_of(1000, 1000);
     m->workload = workload(pacing);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         m->loadgens[i] = (struct point_input_loadgen){.name = i ? "lg2" : "lg1",
                                                       .tally = m->tallies[i],
                                                       .n_processes = 2,
@@ -75,6 +75,7 @@ static void measure(struct measured *m, enum pacing_kind pacing)
                                                       .fileset_bytes = 1000,
                                                       .n_files_touched = 5,
                                                       .working_set_bytes = 300};
+    }
     m->input = (struct point_input){.index = 4,
                                     .requested_ops_per_s = 400,
                                     .workload = &m->workload,

@@ -134,9 +134,11 @@ static bool is_limited(struct generator_evidence e)
 Test(validity, slow_server_at_saturation_is_never_the_generator)
 {
     /* all slots wait, loops idle, what could go went at once: whatever the server's response time */
-    for (double response_us = 200; response_us < 1e7; response_us *= 3)
-        for (double achieved = 1; achieved < 95; achieved += 10)
+    for (double response_us = 200; response_us < 1e7; response_us *= 3) {
+        for (double achieved = 1; achieved < 95; achieved += 10) {
             cr_assert_not(is_limited((struct generator_evidence){achieved, response_us, 60, 450, 30, 40}));
+        }
+    }
 }
 
 Test(validity, full_loop_is_the_generator)
