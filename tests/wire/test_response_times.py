@@ -36,8 +36,8 @@ def test_from_sent_agrees_with_tshark(target, capture, campaign, small_campaign,
     seen = []
     for _ in range(ATTEMPTS):
         server = target("--latency", latency)
-        wire = capture(server.port, snaplen=512)
-        outcome = campaign(small_campaign(server.spec(), [load], op_mix_percent=MIX, processes_per_loadgen=4, warmup_s=1, run_s=RUN_S))
+        wire = capture(server.port)
+        outcome = campaign(small_campaign(server.spec(), [load], op_mix_percent=MIX, fileset_mb_per_op=0.1, processes_per_loadgen=4, warmup_s=1, run_s=RUN_S))
         assert outcome.status in (0, 1) and outcome.points[0]["errors"]["failed"] == 0, outcome
         figures = compare(outcome, wire.calls())
         server.stop()
