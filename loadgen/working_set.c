@@ -2,11 +2,9 @@
 #include "working_set.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LAMBDA       6.0
 #define FIT_SLACK    8192u /* sfs-facts section 3 */
 #define MAX_LOOKS    512u  /* files of a group that are looked at for a fit; large requests fit few files */
 #define LARGEST_OF   16u
@@ -31,14 +29,14 @@ int working_set_init(struct working_set *ws, struct fileset *fileset, struct fil
     ws->uses = uses;
     ws->n_uses = n_uses;
     rng_seed(&ws->rng, seed, 0x66696c65);
-    double weight = exp(-LAMBDA), sum = 0;
-    for (int k = 0; k < WORKING_SET_CLASSES; k++) {
-        sum += weight;
-        ws->cumulative[k] = sum;
-        weight *= LAMBDA / (k + 1);
+    double weights[DIST_ACCESS_GROUPS];
+    dist_access_group_weights(weights, DIST_ACCESS_GROUPS);
+    int error = dist_discrete_init(&ws->classes, weights, DIST_ACCESS_GROUPS);
+    if (error != 0) {
+        return error;
     }
-    for (int k = 0; k < WORKING_SET_CLASSES; k++)
-        ws->cumulative[k] /= sum;
+    dist_zipf_init(&ws->zipf, fileset->layout.lg_n_working_set > 0 ? fileset->layout.lg_n_working_set : 1,
+                   fileset->workload->zipf_theta);
     ws->stride = (uint32_t)(fileset->n_ws * 0.6180339887498949);
     if (ws->stride == 0)
         ws->stride = 1;
@@ -50,6 +48,7 @@ int working_set_init(struct working_set *ws, struct fileset *fileset, struct fil
 
 void working_set_fini(struct working_set *ws)
 {
+    dist_discrete_fini(&ws->classes);
     free(ws->touched);
     ws->touched = NULL;
 }
@@ -83,12 +82,9 @@ static uint32_t group_rows(const struct working_set *ws, uint32_t g, uint32_t *f
 
 static uint32_t draw_group(struct working_set *ws)
 {
-    double u = rng_unit(&ws->rng);
-    uint32_t k = 0;
-    while (k < WORKING_SET_CLASSES - 1 && u >= ws->cumulative[k])
-        k++;
-    uint32_t n_of_class = ws->fileset->layout.n_access_groups / WORKING_SET_CLASSES;
-    return k + WORKING_SET_CLASSES * (uint32_t)rng_below(&ws->rng, n_of_class > 0 ? n_of_class : 1);
+    uint32_t n_of_class = ws->fileset->layout.n_access_groups / DIST_ACCESS_GROUPS;
+    return dist_discrete_draw(&ws->classes, &ws->rng) +
+           DIST_ACCESS_GROUPS * (uint32_t)rng_below(&ws->rng, n_of_class > 0 ? n_of_class : 1);
 }
 
 struct best {
@@ -140,18 +136,10 @@ static uint32_t pick_from_groups(struct working_set *ws, enum file_want want, ui
     return best.row;
 }
 
-/* Continuous Zipf on [0, n) by the inverse of its distribution function: no table, whatever n. */
+/* A rank of the load generator, brought down to this process's share of them. */
 static uint32_t draw_zipf(struct working_set *ws)
 {
-    const struct process_layout *l = &ws->fileset->layout;
-    double theta = ws->fileset->workload->zipf_theta, total = (double)l->lg_n_working_set;
-    double u = rng_unit(&ws->rng), rank;
-    if (fabs(theta - 1) < 1e-9)
-        rank = exp(u * log(total + 1)) - 1;
-    else
-        rank = pow(1 + u * (pow(total + 1, 1 - theta) - 1), 1 / (1 - theta)) - 1;
-    uint32_t j = (uint32_t)(rank * ws->fileset->n_ws / total);
-    return j < ws->fileset->n_ws ? j : ws->fileset->n_ws - 1;
+    return (uint32_t)((unsigned __int128)dist_zipf_draw(&ws->zipf, &ws->rng) * ws->fileset->n_ws / ws->zipf.n);
 }
 
 static uint32_t draw_rank(struct working_set *ws)

@@ -9,12 +9,11 @@
 #ifndef NFSCURVE_LOADGEN_WORKING_SET_H
 #define NFSCURVE_LOADGEN_WORKING_SET_H
 
+#include "dist.h"
 #include "fileset.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define WORKING_SET_CLASSES 12
 
 /* Files that requests under way use: readers share, a writer is alone. */
 struct file_use {
@@ -25,9 +24,10 @@ struct file_use {
 struct working_set {
     struct fileset *fileset; /* (ref) */
     struct rng rng;
-    double cumulative[WORKING_SET_CLASSES]; /* of the classes' weights; the last is 1 */
-    uint32_t stride;                        /* coprime with n_ws: spreads ranks over the rows */
-    struct file_use *uses;                  /* (ref) one per slot */
+    struct dist_discrete classes; /* group mod 12 */
+    struct dist_zipf zipf;        /* over the load generator's ranks */
+    uint32_t stride;              /* coprime with n_ws: spreads ranks over the rows */
+    struct file_use *uses;        /* (ref) one per slot */
     uint32_t n_uses;
     uint8_t *touched; /* one bit per row */
     uint32_t n_touched;
