@@ -1,6 +1,7 @@
 /* nfs3_hostile.c - the NFS client against a server that answers anything but what it should, for as long as one likes.
  *
- *   nfs3_hostile [-e native|libnfs] [-s SECONDS] [-r SEED]
+ *   nfs3_hostile [-e native|libnfs] [-s SECONDS] [-r SEED] [-p SPOIL_PERCENT]
+ *   nfs3_hostile -l READY_FILE [-r SEED] [-p SPOIL_PERCENT]      only the server, for other clients
  *
  *   child: hostile server (hostile_replies.c) <──TCP── this process: rounds of mount, portmapper and 300 calls of all
  * procedures
@@ -57,7 +58,7 @@ static void hang_up(struct peer *p, bool is_reset)
 }
 
 /* What was asked is answered; false when the peer is gone. */
-static bool serve(struct peer *p, struct rng *rng)
+static bool serve(struct peer *p, struct rng *rng, unsigned spoil_percent)
 {
     ssize_t n = recv(p->fd, p->in + p->n_in, CALL_MAX_BYTES - p->n_in, 0);
     if (n <= 0)
@@ -69,7 +70,7 @@ static bool serve(struct peer *p, struct rng *rng)
         size_t bytes = xdr_load_u32(p->in + at) & 0x7fffffff;
         if (p->n_in - at < 4 + bytes)
             break;
-        end = hostile_answer(&p->out, rng, 25, p->in + at + 4, bytes);
+        end = hostile_answer(&p->out, rng, spoil_percent, p->in + at + 4, bytes);
         at += 4 + bytes;
     }
     memmove(p->in, p->in + at, p->n_in - at);
@@ -86,7 +87,7 @@ static bool serve(struct peer *p, struct rng *rng)
     return end == HOSTILE_GO_ON;
 }
 
-static void run_server(int listener, uint64_t seed)
+static void run_server(int listener, uint64_t seed, unsigned spoil_percent)
 {
     static struct peer peers[CONNECTIONS];
     struct rng rng;
@@ -102,7 +103,7 @@ static void run_server(int listener, uint64_t seed)
             continue;
         for (unsigned i = 0; i < CONNECTIONS; i++) {
             if (fds[i].revents && peers[i].fd >= 0)
-                serve(&peers[i], &rng);
+                serve(&peers[i], &rng, spoil_percent);
         }
         if (!(fds[CONNECTIONS].revents & POLLIN))
             continue;
@@ -350,30 +351,54 @@ static uint16_t listen_somewhere(int *listener)
     return ntohs(address.sin_port);
 }
 
+/* Written whole or not at all, as the programs of nfscurve do it. */
+static void tell_ready(const char *path, uint16_t port)
+{
+    char temporary[4096];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *f = fopen(temporary, "w");
+    if (!f)
+        abort();
+    fprintf(f, "{\"address\":\"127.0.0.1\",\"port\":%u,\"pid\":%d,\"export\":\"/export\"}\n", port, getpid());
+    fclose(f);
+    if (rename(temporary, path) != 0)
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     enum nfs3_engine_kind engine = NFS3_ENGINE_NATIVE;
     int option, listener, seconds = 5;
     uint64_t seed = 1;
-    while ((option = getopt(argc, argv, "e:s:r:")) != -1) {
+    unsigned spoil_percent = 25;
+    const char *ready_file = NULL;
+    while ((option = getopt(argc, argv, "e:s:r:p:l:")) != -1) {
         if (option == 'e')
             engine = strcmp(optarg, "libnfs") == 0 ? NFS3_ENGINE_LIBNFS : NFS3_ENGINE_NATIVE;
         else if (option == 's')
             seconds = atoi(optarg);
         else if (option == 'r')
             seed = strtoull(optarg, NULL, 10);
+        else if (option == 'p')
+            spoil_percent = (unsigned)strtoul(optarg, NULL, 10);
+        else if (option == 'l')
+            ready_file = optarg;
         else
             return 2;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     uint16_t port = listen_somewhere(&listener);
+    if (ready_file) {
+        tell_ready(ready_file, port);
+        run_server(listener, seed, spoil_percent);
+    }
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
-        run_server(listener, seed);
+        run_server(listener, seed, spoil_percent);
         _exit(0);
     }
     close(listener);
