@@ -129,7 +129,10 @@ static void report(struct campaign *c)
             printf("stopped early: %s\ngo on with: nfscurve run --resume %s\n", c->stopped, c->dir->path);
         }
     }
-    if (c->status == EXIT_STATUS_VALID && !result.is_valid) {
+    /* What stops a campaign that has measured something leaves a result, and that is invalid: "could not run" is for
+     * none. */
+    bool has_lost_the_rest = c->status == EXIT_STATUS_COULD_NOT_RUN && rc == 0 && result.n_points > 0;
+    if ((c->status == EXIT_STATUS_VALID && !result.is_valid) || has_lost_the_rest) {
         c->status = EXIT_STATUS_INVALID;
     }
     result_fini(&result);

@@ -90,7 +90,7 @@ def test_an_export_that_fills_up_keeps_the_finished_points(campaign, target, sma
     # 20 MB for the first point, 200 MB for the second.
     server = target("--data", "store", "--capacity", "100MiB")
     outcome = campaign(small_campaign(server.spec(), [20, 200], fileset_mb_per_op=1, file_sizes={"fixed_bytes": 200000}, warmup_s=0.5, run_s=1.5))
-    assert outcome.status == 3, outcome
+    assert outcome.status == 1, outcome  # it ran; 3 is for a campaign that measured nothing
     assert "NFS3ERR_NOSPC" in outcome.err and len(outcome.points) == 1, outcome
     assert "NFS3ERR_NOSPC" in outcome.result["stopped"]
 
