@@ -29,7 +29,7 @@ struct rpc_server;
 struct rpc_peer; /* one accepted connection */
 
 #define RPC_MAX_GIDS        16 /* RFC 5531 appendix A: gids<16> */
-#define RPC_ANSWER_SEGMENTS 34 /* data of one answer by reference: a block list and its padding */
+#define RPC_ANSWER_SEGMENTS 36 /* data of one answer by reference: a list of blocks and holes, and its padding */
 
 /* Who calls: AUTH_NONE (uid and gid of nobody) or AUTH_SYS, decoded within bounds. */
 struct rpc_credential {

@@ -1,7 +1,10 @@
 /* nfs3_read_write.c - READ, WRITE, COMMIT: the data is never copied here. */
 #include "nfs3_request.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(MEMORY_FS_READ_SEGMENTS + 1 <= RPC_ANSWER_SEGMENTS, "the largest READ and its padding");
 
 static uint32_t padding(uint32_t n)
 {
