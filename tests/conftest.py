@@ -20,10 +20,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from support import process  # noqa: E402
+from support import process, quiet  # noqa: E402
 from support.capture import Capture  # noqa: E402
 from support.ganesha import Ganesha  # noqa: E402
 from support.netns import Network, why_not  # noqa: E402
@@ -43,6 +44,29 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+# A machine that others use as well steals milliseconds from any single run: what is wrong with nfscurve is wrong three times.
+TIMING_ATTEMPTS = int(os.environ.get("NFSCURVE_TIMING_ATTEMPTS", "3"))
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """Tests marked "timing" wait for a quiet machine, and pass when one of three attempts does."""
+    if not item.get_closest_marker("timing"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for attempt in range(1, TIMING_ATTEMPTS + 1):
+        idle = quiet.wait_for_quiet(patience_s=5.0 * attempt)
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        failed = any(r.failed for r in reports)
+        if not failed or attempt == TIMING_ATTEMPTS:
+            break
+        sys.__stderr__.write(f"\n{item.name}: attempt {attempt} failed (processors {idle:.0%} idle before it); again\n")
+        item._initrequest()
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(autouse=True)
