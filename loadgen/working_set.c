@@ -149,11 +149,11 @@ static uint32_t draw_rank(struct working_set *ws)
     if (w->popularity == POPULARITY_ZIPF)
         return draw_zipf(ws);
     if (w->popularity == POPULARITY_HOT_SET) {
-        uint32_t n_hot = (uint32_t)(n * w->hot_set_percent / 100 + 0.5);
-        n_hot = n_hot == 0 ? 1 : n_hot;
-        if (n_hot >= n || rng_unit(&ws->rng) * 100 < w->hot_set_access_percent)
-            return (uint32_t)rng_below(&ws->rng, n_hot < n ? n_hot : n);
-        return n_hot + (uint32_t)rng_below(&ws->rng, n - n_hot);
+        /* In fractions of a file, so that small slices have the same share of hot files as large ones. */
+        double n_hot = n * w->hot_set_percent / 100, u = rng_unit(&ws->rng);
+        bool is_hot = n_hot >= n || rng_unit(&ws->rng) * 100 < w->hot_set_access_percent;
+        double rank = is_hot ? u * (n_hot < n ? n_hot : n) : n_hot + u * (n - n_hot);
+        return rank < n ? (uint32_t)rank : n - 1;
     }
     return (uint32_t)rng_below(&ws->rng, n);
 }

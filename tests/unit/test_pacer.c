@@ -107,7 +107,8 @@ Test(pacer, a_stall_is_not_followed_by_a_burst)
     while (loop_turn(&l, 1) < START_NS + 3 * NS_PER_S) {
     }
     l.now_ns += 500 * NS_PER_MS;
-    /* 100 ms windows for two seconds: never more than the 5 % that a lag may speed the loop up, and the think times' own spread. */
+    /* 100 ms windows for two seconds: never more than the 5 % that a lag may speed the loop up, and the think times'
+     * own spread. */
     int64_t from = l.now_ns;
     for (int w = 0; w < 20; w++) {
         int n = 0;
