@@ -12,6 +12,8 @@
 #define MAX_SLOW_DOWN   0.25
 #define MAX_LAG_NS      0.25e9 /* what was lost beyond this is forgotten */
 #define OVERHEAD_SHARE  (1.0 / 16)
+#define LATE_SHARE      0.1
+#define AHEAD_PHYSICAL  8
 #define STRATA          200u
 #define OPEN_SETTLE_NS  2e9
 #define OPEN_CORRECTION 0.05
@@ -101,6 +103,7 @@ static bool take_stream(struct pacer *p, mono_t now, struct pacer_ticket *ticket
         return false;
     struct pacer_stream *s = &p->streams[first];
     s->is_idle = false;
+    s->taken = now;
     *ticket = (struct pacer_ticket){.slot = first, .due = s->due, .lateness_ns = mono_since_ns(now, s->due)};
     return true;
 }
@@ -153,20 +156,21 @@ static double think_factor(struct pacer *p, struct pacer_stream *s)
 
 static void release_stream(struct pacer *p, struct pacer_stream *s, mono_t now, double n_ops)
 {
-    double period = period_ns(p), at = (double)mono_since_ns(now, p->options.start);
-    double busy = (double)mono_since_ns(now, s->due);
-    /* One stall must not pass for a slow server: it would switch thinking off for the next dozens of requests. */
+    double period = period_ns(p);
+    /* What others took from us is no time that the server needed: late wake-ups count only as far as they are usual, or
+     * a stream that was starved would go on without thinking for a while. */
+    double late = (double)mono_since_ns(s->taken, s->due), usual = LATE_SHARE * period + PACER_LATE_NS;
+    double busy = (double)mono_since_ns(now, s->taken) + (late < usual ? late : usual);
+    /* Nor must one stall pass for a slow server. */
     double most = 2 * (period > s->overhead_ns ? period : s->overhead_ns);
-    if (busy > most)
+    if (busy > most) {
         busy = most;
+    }
     s->overhead_ns = s->overhead_ns > 0 ? s->overhead_ns + OVERHEAD_SHARE * (busy - s->overhead_ns) : busy;
-    s->line_ns += 1e9 * p->options.n_slots * n_ops / p->options.ops_per_s;
 
-    /* Where the next mean due time would be by the tuned think time, against where the count says that it should be. */
-    double mean = period - s->overhead_ns;
-    if (mean < 0)
-        mean = 0;
-    double lag = at + mean - s->jitter_ns - s->line_ns;
+    /* Where this request's due time stood, less the jitter of its think time, against where the count says that it
+     * should. */
+    double lag = (double)mono_since_ns(s->due, p->options.start) - s->jitter_ns - s->line_ns;
     if (s->rebase) {
         s->line_ns += lag;
         lag = 0;
@@ -176,10 +180,19 @@ static void release_stream(struct pacer *p, struct pacer_stream *s, mono_t now, 
         s->line_ns += lag - MAX_LAG_NS;
         lag = MAX_LAG_NS;
     }
+    s->line_ns += 1e9 * p->options.n_slots * n_ops / p->options.ops_per_s;
+    double mean = period > s->overhead_ns ? period - s->overhead_ns : 0;
     double share = period < SETTLE_NS ? period / SETTLE_NS : 1;
     double think = mean - clamp(lag * share, -MAX_SLOW_DOWN * period, MAX_SPEED_UP * period);
-    if (think < 0)
+    /* Never ahead of the line by more than a request or, where requests are several ops, a few. */
+    double most_ahead = (p->options.is_physical ? AHEAD_PHYSICAL : 1) * period;
+    double earliest = s->line_ns - most_ahead - (double)mono_since_ns(now, p->options.start);
+    if (think < earliest) {
+        think = earliest;
+    }
+    if (think < 0) {
         think = 0;
+    }
     double u = think_factor(p, s);
     /* After a pair the stream is back on its grid; what a change of think time within the pair left over counts as lag.
      */

@@ -51,6 +51,7 @@ struct pacer_ticket {
 struct pacer_stream {
     mono_t due; /* when idle */
     bool is_idle;
+    mono_t taken;       /* the last one */
     double line_ns;     /* where the mean due time stands that the achieved count deserves, relative to start */
     double jitter_ns;   /* think times so far less their means */
     double overhead_ns; /* mean of what a cycle takes besides thinking */

@@ -120,6 +120,26 @@ Test(pacer, a_stall_is_not_followed_by_a_burst)
     }
 }
 
+Test(pacer, a_starved_stream_does_not_run_ahead_afterwards)
+{
+    /* 4 ops/s; for 10 s every wake-up is 600 ms late, and the server takes 300 ms; then both are quick again. */
+    struct pacer_options o = options(PACING_SFS, 4, 1);
+    struct loop l;
+    loop_init(&l, &o, 300 * NS_PER_MS, 600 * NS_PER_MS);
+    while (loop_turn(&l, 1) < START_NS + 10 * NS_PER_S) {
+    }
+    l.service_ns = NS_PER_MS;
+    l.late_ns = 0;
+    pacer_rebase(&l.pacer);
+    int64_t from = l.now_ns;
+    int n = 0;
+    while (l.now_ns < from + 5 * NS_PER_S) {
+        loop_turn(&l, 1);
+        n++;
+    }
+    cr_expect_leq(n, 22, "%d in 5 s", n);
+}
+
 Test(pacer, think_times_are_uniform_from_half_to_one_and_a_half_periods)
 {
     struct pacer_options o = options(PACING_SFS, 100, 1);
