@@ -56,11 +56,9 @@ int control_file_load(const char *path, struct nfs3_shared *shared, uint64_t see
     }
     fault_replace(shared->faults, faults);
     if (latency) {
-        pthread_rwlock_wrlock(&shared->latency_lock);
-        struct latency *old = shared->latency;
-        shared->latency = latency;
-        pthread_rwlock_unlock(&shared->latency_lock);
-        latency = old;
+        struct latency *old = atomic_exchange(&shared->latency, latency);
+        shared->retired = old ? latency_retire(old, shared->retired) : shared->retired;
+        latency = NULL;
     }
 out:
     if (file) {

@@ -330,13 +330,3 @@ void fault_match(struct fault_set *set, unsigned op, struct fault_hits *hits)
     }
     pthread_mutex_unlock(&set->lock);
 }
-
-const struct fault_action *fault_find(const struct fault_hits *hits, enum fault_kind kind)
-{
-    for (unsigned i = 0; i < hits->n; i++) {
-        if (hits->actions[i].kind == kind) {
-            return &hits->actions[i];
-        }
-    }
-    return NULL;
-}

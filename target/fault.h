@@ -89,6 +89,14 @@ void fault_replace(struct fault_set *to, struct fault_set *from);
 void fault_match(struct fault_set *set, unsigned op, struct fault_hits *hits);
 
 /* The action of a kind among the hits, or NULL. */
-const struct fault_action *fault_find(const struct fault_hits *hits, enum fault_kind kind);
+static inline const struct fault_action *fault_find(const struct fault_hits *hits, enum fault_kind kind)
+{
+    for (unsigned i = 0; i < hits->n; i++) {
+        if (hits->actions[i].kind == kind) {
+            return &hits->actions[i];
+        }
+    }
+    return NULL;
+}
 
 #endif

@@ -48,6 +48,7 @@ struct latency {
     struct latency_curve *curve;
     struct request *requests;
     pthread_mutex_t lock; /* of curve and requests */
+    struct latency *next; /* retired before */
 };
 
 static int complain(const char *part, const char *why, char *message, size_t cap)
@@ -172,12 +173,20 @@ struct latency *latency_create(const char *spec, char *message, size_t cap)
 
 void latency_destroy(struct latency *latency)
 {
-    if (latency) {
+    while (latency) {
+        struct latency *next = latency->next;
         latency_curve_destroy(latency->curve);
         free(latency->requests);
         pthread_mutex_destroy(&latency->lock);
         free(latency);
+        latency = next;
     }
+}
+
+struct latency *latency_retire(struct latency *latency, struct latency *list)
+{
+    latency->next = list;
+    return latency;
 }
 
 /* Is the call a further RPC of the request that was seen last on its file? */

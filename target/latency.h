@@ -25,7 +25,10 @@ struct latency;
 
 /* NULL with the reason in message[cap]. */
 struct latency *latency_create(const char *spec, char *message, size_t cap);
-void latency_destroy(struct latency *latency);
+void latency_destroy(struct latency *latency); /* and all that it is linked to by latency_retire */
+
+/* Puts a model that other threads may still be asking onto a list, to be destroyed with it. Returns the new head. */
+struct latency *latency_retire(struct latency *latency, struct latency *list);
 
 /* One call, as far as a model cares. */
 struct latency_call {

@@ -9,6 +9,7 @@
 #include "nfs3_request.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -179,10 +179,8 @@ static mono_t model_due(struct nfs3_request *rq, enum nfs_op op)
     struct nfs3_shared *shared = rq->service->shared;
     struct latency_call call = {
         .op = op, .at = rq->call->at, .fileid = rq->fileid, .offset = rq->offset, .count = rq->count};
-    pthread_rwlock_rdlock(&shared->latency_lock);
-    mono_t due = latency_due(shared->latency, &call, &rq->service->rng);
-    pthread_rwlock_unlock(&shared->latency_lock);
-    return due;
+    struct latency *latency = atomic_load_explicit(&shared->latency, memory_order_acquire);
+    return latency_due(latency, &call, &rq->service->rng);
 }
 
 void nfs3_deliver(struct nfs3_service *service, struct rpc_call *call, const struct rpc_answer *answer, mono_t due,

@@ -14,15 +14,15 @@
 #include "rng.h"
 #include "rpc_server.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 /* What all threads share. */
 struct nfs3_shared {
     struct memory_fs *fs;
     struct fault_set *faults;
-    struct latency *latency; /* replaced under latency_lock */
-    pthread_rwlock_t latency_lock;
-    uint64_t instance; /* in handles */
+    struct latency *_Atomic latency; /* may be replaced at any time; what was replaced lives on in `retired` */
+    struct latency *retired;         /* the main thread's */
+    uint64_t instance;               /* in handles */
     uint64_t fsid;
     uint32_t rtmax, wtmax, dtpref;
     bool squashes_root;

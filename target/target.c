@@ -121,7 +121,6 @@ static int init_shared(struct target *target, char *message, size_t cap)
     shared->wtmax = o->wtmax;
     shared->dtpref = o->dtpref;
     shared->squashes_root = o->squashes_root;
-    pthread_rwlock_init(&shared->latency_lock, NULL);
     shared->fs = memory_fs_create(&(struct memory_fs_options){.is_synth = o->is_synth,
                                                               .is_read_only = o->is_read_only,
                                                               .is_threaded = o->n_threads > 1,
@@ -253,9 +252,9 @@ static void fini(struct target *target)
     free(target->workers);
     mount_table_destroy(target->mounts);
     latency_destroy(target->shared.latency);
+    latency_destroy(target->shared.retired);
     fault_set_destroy(target->shared.faults);
     memory_fs_destroy(target->shared.fs);
-    pthread_rwlock_destroy(&target->shared.latency_lock);
 }
 
 int target_run(const struct target_options *options)

@@ -6,6 +6,7 @@
 #include "nfs3_service.h"
 
 #include <event2/event.h>
+#include <pthread.h>
 
 struct worker {
     struct event_base *base;

@@ -45,7 +45,6 @@ struct target_harness *target_harness_create(void)
     h->shared.instance = INSTANCE;
     h->shared.rtmax = h->shared.wtmax = FS_MAX_TRANSFER;
     h->shared.dtpref = 65536;
-    pthread_rwlock_init(&h->shared.latency_lock, NULL);
     h->shared.fs =
         memory_fs_create(&(struct memory_fs_options){.capacity_bytes = 4 << 20, .max_files = 64, .verifier = INSTANCE});
     h->shared.faults = fault_set_create(1);
@@ -88,6 +87,5 @@ void target_harness_destroy(struct target_harness *h)
     latency_destroy(h->shared.latency);
     fault_set_destroy(h->shared.faults);
     memory_fs_destroy(h->shared.fs);
-    pthread_rwlock_destroy(&h->shared.latency_lock);
     free(h);
 }
