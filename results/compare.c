@@ -186,8 +186,7 @@ static struct compare_figure mean_figure(const struct compare_group *g, value_fn
     return f;
 }
 
-/* --- the loads at which to compare
- * ------------------------------------------------------------------------------------- */
+/* --- the loads at which to compare --- */
 
 static bool every_group_requested(const struct compare_group *groups, size_t n, double load)
 {
@@ -265,8 +264,7 @@ static int choose_rows(const struct compare_group *groups, size_t n, struct comp
     return error;
 }
 
-/* --- all of it
- * --------------------------------------------------------------------------------------------------------- */
+/* --- all of it --- */
 
 /* Scatter at all loads of two groups together, of response times or of throughputs. */
 static double pooled_variance(const struct comparison *c, size_t g, bool of_response)

@@ -57,8 +57,7 @@ char compare_letter(size_t g)
     return g < 26 ? (char)('A' + g) : '?';
 }
 
-/* --- text
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- text --- */
 
 static void print_groups(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
@@ -131,8 +130,7 @@ int compare_text(const struct compare_group *groups, const struct comparison *c,
     return 0;
 }
 
-/* --- Markdown
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- Markdown --- */
 
 int compare_markdown(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {
@@ -182,8 +180,7 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
     return 0;
 }
 
-/* --- CSV and JSON
- * ------------------------------------------------------------------------------------------------------ */
+/* --- CSV and JSON --- */
 
 static void put(FILE *out, double v)
 {
@@ -277,8 +274,7 @@ int compare_json(const struct compare_group *groups, const struct comparison *c,
     return error;
 }
 
-/* --- gnuplot
- * ----------------------------------------------------------------------------------------------------------- */
+/* --- gnuplot --- */
 
 int compare_gnuplot(const struct compare_group *groups, const struct comparison *c, FILE *out)
 {

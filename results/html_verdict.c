@@ -110,10 +110,11 @@ void html_errors(const struct result *r, FILE *out)
 
 static void generator_columns(FILE *out)
 {
-    fputs("<th>lateness mean<br><small>\xc2\xb5s</small></th><th>lateness "
-          "p99<br><small>\xc2\xb5s</small></th><th>waited for<br>generator</th><th>waited for<br>a slot</th>"
-          "<th>loop<br>busy</th><th>busiest<br>loop CPU</th><th>host<br>CPU</th><th>start "
-          "skew<br><small>ms</small></th></tr></thead><tbody>\n",
+    fputs("<th>lateness<br><small>mean, \xc2\xb5s</small></th><th>lateness<br><small>p99, "
+          "\xc2\xb5s</small></th><th>waited for<br>generator</th>"
+          "<th>waited for<br>a slot</th><th>loop<br>busy</th><th>busiest<br>loop CPU</th><th>host<br>CPU</th><th>start "
+          "skew<br><small>ms</small></th>"
+          "</tr></thead><tbody>\n",
           out);
 }
 

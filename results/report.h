@@ -46,8 +46,7 @@ struct compare_group {
  * -ENOTSUP for another format, or -errno. compare.h says which differences count. */
 int compare_render(const struct compare_group *groups, size_t n, enum report_format format, FILE *out);
 
-/* --- report --check
- * ----------------------------------------------------------------------------------------------------- */
+/* --- report --check --- */
 struct disclosure_finding {
     bool is_error; /* else a warning */
     char path[96]; /* "disclosure.memory[1].total_gb" */

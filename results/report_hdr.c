@@ -41,8 +41,7 @@ static int point_histogram(const struct point_result *p, struct histogram *all, 
     return found;
 }
 
-/* --- percentile text
- * --------------------------------------------------------------------------------------------------- */
+/* --- percentile text --- */
 
 static void put_percentile(FILE *out, int64_t value_ns, double percentile, uint64_t count)
 {
@@ -99,8 +98,7 @@ int report_hgrm(const struct result *r, FILE *out)
     return n ? 0 : -ENOTSUP;
 }
 
-/* --- V2 log lines
- * ------------------------------------------------------------------------------------------------------ */
+/* --- V2 log lines --- */
 
 static unsigned char *put_be32(unsigned char *p, uint32_t v)
 {

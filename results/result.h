@@ -153,8 +153,7 @@ struct point_result {
 /* The response times that count as the headline; their mean is p->response_ms. */
 const struct response_figures *point_headline(const struct point_result *p);
 
-/* --- building a point from what was measured ------------------------------------------------------------------------
- */
+/* --- building a point from what was measured --- */
 
 /* Per load generator; strings borrowed. */
 struct point_input_loadgen {
@@ -209,8 +208,7 @@ int point_write(const char *run_dir, const struct point_result *p);
 /* 0; -ENOENT when the point has no file; -EINVAL when the file is no point (error says why). */
 int point_read(const char *run_dir, uint32_t index, struct point_result *out, struct result_error *error);
 
-/* --- a result
- * --------------------------------------------------------------------------------------------------------- */
+/* --- a result --- */
 
 /* A load generator of the campaign. */
 struct result_loadgen {
