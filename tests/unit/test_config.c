@@ -456,7 +456,7 @@ static int load_file(const char *path, struct config_errors *errors)
 Test(config, files_that_cannot_be_read_say_why)
 {
     struct config_errors errors;
-    char path[] = "/tmp/test_config.XXXXXX";
+    char path[] = P_tmpdir "/test_config.XXXXXX";
     int fd = mkstemp(path);
     config_errors_init(&errors);
 

@@ -24,7 +24,7 @@ Test(config_path, presets_are_found_from_the_program_s_own_place)
 
 Test(config_path, environment_comes_first_and_adds_names)
 {
-    char directory[] = "/tmp/test_config_path.XXXXXX", kind[64], file[96], *path = NULL;
+    char directory[] = P_tmpdir "/test_config_path.XXXXXX", kind[64], file[96], *path = NULL;
     cr_assert_not_null(mkdtemp(directory));
     snprintf(kind, sizeof kind, "%s/workloads", directory);
     snprintf(file, sizeof file, "%s/sfs3.json", kind);

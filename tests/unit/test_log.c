@@ -55,7 +55,7 @@ Test(log, quote_cuts_at_a_whole_character_and_terminates)
 static char *logged(const char *message)
 {
     static char text[8192];
-    char path[] = "/tmp/test_log.XXXXXX";
+    char path[] = P_tmpdir "/test_log.XXXXXX";
     int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     int null = open("/dev/null", O_WRONLY), saved = dup(STDERR_FILENO);

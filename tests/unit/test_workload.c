@@ -306,7 +306,7 @@ Test(workload, presets_and_files_that_do_not_exist_are_named)
 
 Test(workload, file_is_looked_for_beside_the_campaign)
 {
-    char directory[] = "/tmp/test_workload.XXXXXX", file[64], campaign[64];
+    char directory[] = P_tmpdir "/test_workload.XXXXXX", file[96], campaign[96];
     cr_assert_not_null(mkdtemp(directory));
     snprintf(file, sizeof file, "%s/mine.json", directory);
     snprintf(campaign, sizeof campaign, "%s/campaign.json", directory);
