@@ -37,6 +37,7 @@ struct latency_call {
     uint32_t fileid; /* READ and WRITE: 0 when unknown */
     uint64_t offset;
     uint32_t count;
+    int64_t wakeup_ns; /* what waking up a process takes here at present: see latency.c */
 };
 
 /* When the call's answer is due; `at` or earlier means at once. */
