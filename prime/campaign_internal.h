@@ -109,6 +109,9 @@ void campaign_on_monitor_start(evutil_socket_t fd, short what, void *arg);
 
 /* --- campaign_setup.c --- */
 void campaign_begin_launch(struct campaign *c);
+
+/* Local targets play their latency model, or answer at once. False after campaign_fail. */
+bool campaign_set_local_latency(struct campaign *c, bool is_on);
 void campaign_on_launched(struct launcher *launcher, int error, const char *message, void *arg);
 void campaign_begin_configure(struct campaign *c);
 void campaign_begin_validate(struct campaign *c);

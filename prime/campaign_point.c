@@ -70,6 +70,9 @@ void campaign_next_point(struct campaign *c)
 static void begin_populate(struct campaign *c)
 {
     struct cluster_phase phase = {.kind = CLUSTER_POPULATE};
+    if (!campaign_set_local_latency(c, false)) {
+        return;
+    }
     c->state = CAMPAIGN_POPULATING;
     log_info("point %zu: %g ops/s: populate", campaign_point_number(c), c->layouts[c->point].requested_ops_per_s);
     progress_phase(&c->progress, "populate", mono_now());
@@ -96,6 +99,9 @@ void campaign_begin_load(struct campaign *c)
     c->is_run_recorded = false;
     c->is_point_broken = false;
     c->is_monitor_due = c->monitor != NULL;
+    if (!campaign_set_local_latency(c, true)) {
+        return;
+    }
     c->load_started = mono_now();
     c->point_started_at = wall_now();
     c->state = CAMPAIGN_LOADING;

@@ -6,7 +6,9 @@
 #include "cluster.h"
 #include "key_file.h"
 #include "launcher.h"
+#include "local_latency.h"
 #include "log.h"
+#include "run_dir.h"
 #include "text.h"
 
 #include <errno.h>
@@ -16,9 +18,36 @@
 
 static void begin_connect(struct campaign *c);
 
+/* Heap. */
+static char *control_file_of(const struct campaign *c, const struct campaign_target *t)
+{
+    return text_format("%s/target-%td.control", c->dir->path, t - c->config->targets);
+}
+
+bool campaign_set_local_latency(struct campaign *c, bool is_on)
+{
+    for (size_t i = 0; i < c->config->n_targets; i++) {
+        const struct campaign_target *t = &c->config->targets[i];
+        if (!t->is_local || !local_latency_is_switched(&t->local)) {
+            continue;
+        }
+        char *file = control_file_of(c, t);
+        const struct launched *child = launcher_child(c->launcher, c->target_children[i]);
+        int rc = file != NULL ? local_latency_set(&t->local, file, is_on, child != NULL ? child->pid : 0) : -ENOMEM;
+        char *message = rc != 0 ? text_format("latency of target %s cannot be set: %s", t->name, strerror(-rc)) : NULL;
+        free(file);
+        if (rc != 0) {
+            campaign_fail(c, EXIT_STATUS_COULD_NOT_RUN, message != NULL ? message : "out of memory");
+            free(message);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int add_local_target(struct campaign *c, const struct campaign_target *t)
 {
-    const char **argv = calloc(t->local.n_args + 10, sizeof *argv);
+    const char **argv = calloc(t->local.n_args + 12, sizeof *argv);
     if (argv == NULL) {
         return -ENOMEM;
     }
@@ -29,8 +58,13 @@ static int add_local_target(struct campaign *c, const struct campaign_target *t)
         argv[n++] = fixed[i];
     }
     char *latency = t->local.latency[0] != '\0' ? text_format("--latency=%s", t->local.latency) : NULL;
+    char *control_file = local_latency_is_switched(&t->local) ? control_file_of(c, t) : NULL;
     if (latency != NULL) {
         argv[n++] = latency;
+    }
+    if (control_file != NULL) {
+        argv[n++] = "--control-file";
+        argv[n++] = control_file;
     }
     for (size_t i = 0; i < t->local.n_args; i++) {
         argv[n++] = t->local.args[i];
@@ -38,6 +72,7 @@ static int add_local_target(struct campaign *c, const struct campaign_target *t)
     char *name = text_format("target-%s", t->name);
     int child = name != NULL ? launcher_add(c->launcher, name, "nfscurve-target", argv, n) : -ENOMEM;
     free(name);
+    free(control_file);
     free(latency);
     free(argv);
     return child;
@@ -58,6 +93,12 @@ void campaign_begin_launch(struct campaign *c)
     const struct campaign_config *config = c->config;
     int rc = 0;
     c->state = CAMPAIGN_LAUNCHING;
+    for (size_t i = 0; i < config->n_targets; i++) {
+        c->target_children[i] = -1;
+    }
+    if (!campaign_set_local_latency(c, false)) {
+        return;
+    }
     for (size_t i = 0; i < config->n_targets && rc >= 0; i++) {
         c->target_children[i] = config->targets[i].is_local ? (rc = add_local_target(c, &config->targets[i])) : -1;
     }

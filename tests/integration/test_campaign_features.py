@@ -66,3 +66,24 @@ def test_imported_sfs_rc_is_a_campaign(nfscurve, run_dir):
     planned = nfscurve("plan", "made.json", cwd=run_dir)
     assert planned.status == 0 and "lg2" in planned.out, planned
     assert json.loads((run_dir / "made.json").read_text())["op_mix_percent"] == {"lookup": 60, "read": 40}
+
+
+def test_the_sweep_ends_after_a_clear_fall_when_asked(campaign, small_campaign, target, run_dir):
+    curve = run_dir / "falling.txt"
+    curve.write_text("50 1\n100 20\n")
+    # The target carries 100 ops/s and no more, so later points ask in vain; one that achieves less than the best before it ends the sweep.
+    server = target("--data", "synth", "--latency", f"curve:{curve}")
+    outcome = campaign(small_campaign(server.spec(), [50, 100, 200, 400, 800], warmup_s=1, run_s=2, stop_after_fall_percent=0.001, timeout_s=5), timeout_s=120)
+    achieved = [p["achieved_ops_per_s"] for p in outcome.points]
+    if len(achieved) < 5:
+        assert achieved[-1] < max(achieved[:-1]) and "throughput fell" in outcome.result["stopped"], achieved
+    else:
+        assert achieved == sorted(achieved), achieved
+
+
+def test_local_targets_are_filled_without_their_latency(campaign, small_campaign):
+    # 100 ms an operation: hundreds of files would take a minute to make.
+    config = small_campaign({"name": "slow", "local": {"data": "synth", "latency": "fixed:100ms"}}, [8], fileset_mb_per_op=10, warmup_s=0.5, run_s=2)
+    outcome = campaign(config, timeout_s=40)
+    assert len(outcome.points) == 1, outcome.err
+    assert outcome.points[0]["response_ms"] == pytest.approx(100, abs=30)
