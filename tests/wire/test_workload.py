@@ -98,8 +98,8 @@ def transfers(rpcs, name):
     return requests
 
 
-CAMPAIGN = {"workload": "sfs3", "fileset_mb_per_op": 0.5, "processes_per_loadgen": 2, "biod_max_read": 0, "biod_max_write": 0, "warmup_s": 1, "run_s": 12}
-RUN_S = 12.5
+CAMPAIGN = {"workload": "sfs3", "fileset_mb_per_op": 0.4, "processes_per_loadgen": 2, "biod_max_read": 0, "biod_max_write": 0, "warmup_s": 1, "run_s": 10}
+RUN_S = 10.8
 
 
 def check_requests(streams):
@@ -130,7 +130,7 @@ def check_shares(names, within):
 def check_mix(streams):
     """Over the whole run and in every window of 10 s."""
     calls = sorted((r.at_s, r.name) for rpcs in streams.values() for r in rpcs)
-    assert len(calls) > 8000
+    assert len(calls) > 7000
     check_shares(collections.Counter(name for _, name in calls), 0.6)
     begin = calls[0][0]
     while begin + 10 <= calls[-1][0]:
@@ -157,7 +157,7 @@ def test_sfs3_on_the_wire_is_what_its_tables_say(target, capture, campaign, smal
     assert made.points, str(made)
     wire = capture(server.port)  # only now: the fileset is there, and some hundred megabytes of it need not be captured
     outcome = campaign(small_campaign(server.spec(), [900], **CAMPAIGN))
-    assert outcome.status == 0, str(outcome)
+    outcome.assert_ran()
     streams = rpcs_by_stream(wire, RUN_S)
     check_requests(streams)
     check_mix(streams)
@@ -170,14 +170,12 @@ def test_never_more_than_the_biods_of_a_request_are_outstanding(target, capture,
     """One process, so one request at a time: what is outstanding together belongs to it."""
     server = target("--latency", "fixed:2ms")
     keys = dict(CAMPAIGN, biod_max_read=biods, biod_max_write=biods, processes_per_loadgen=1)
-    made = campaign(small_campaign(server.spec(), [100], **dict(keys, run_s=1)))
-    assert made.points, str(made)
     wire = capture(server.port)
-    outcome = campaign(small_campaign(server.spec(), [100], **dict(keys, run_s=4)))
+    outcome = campaign(small_campaign(server.spec(), [100], **dict(keys, run_s=3, fileset_mb_per_op=0.2)))
     assert outcome.status in (0, 1), str(outcome)  # a few hundred ops need not hold the mix
     calls = [c for c in wire.calls() if c.program == 100003 and c.name in ("read", "write", "commit") and c.done_s is not None]
     end = max(c.sent_s for c in calls)
-    load = [c for c in calls if c.sent_s > end - 4]
+    load = [c for c in calls if c.sent_s > end - 3]
     outstanding = most = 0
     for _, change, _ in sorted(edge for c in load for edge in ((c.sent_s, 1, c.name), (c.done_s, -1, c.name))):
         outstanding += change
