@@ -200,7 +200,8 @@ def sanitizer_env(reports):
     env = dict(os.environ)
     env["NFSCURVE_BIN"] = os.path.join(ROOT, "build-asan", "bin")
     env["NFSCURVE_SANITIZED"] = "1"
-    env["ASAN_OPTIONS"] = f"log_path={reports}/report:detect_stack_use_after_return=1"
+    # No detect_stack_use_after_return: a load generator's requests run on stacks of their own, which it does not know.
+    env["ASAN_OPTIONS"] = f"log_path={reports}/report"
     env["UBSAN_OPTIONS"] = f"log_path={reports}/report:halt_on_error=1:print_stacktrace=1"
     return env
 
@@ -214,6 +215,8 @@ def run_sanitizers(extra):
     for name in sorted(os.listdir(reports)):
         with open(os.path.join(reports, name), errors="replace") as f:
             text = f.read()
+        if "WARNING: ASan doesn't fully support makecontext" in text and "ERROR" not in text and "runtime error" not in text:
+            continue
         print(f"  sanitizer report {name}:\n    " + text[:6000].replace("\n", "\n    "), flush=True)
         summary = re.search(r"SUMMARY: .*|runtime error: .*", text)
         count.failures.append("sanitizers: " + (summary.group(0) if summary else name))

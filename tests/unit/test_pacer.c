@@ -118,6 +118,7 @@ Test(pacer, a_stall_is_not_followed_by_a_burst)
         }
         cr_expect_leq(n, 110, "window %d: %d requests", w, n);
     }
+    pacer_fini(&l.pacer);
 }
 
 Test(pacer, a_starved_stream_does_not_run_ahead_afterwards)
@@ -138,6 +139,7 @@ Test(pacer, a_starved_stream_does_not_run_ahead_afterwards)
         n++;
     }
     cr_expect_leq(n, 22, "%d in 5 s", n);
+    pacer_fini(&l.pacer);
 }
 
 Test(pacer, think_times_are_uniform_from_half_to_one_and_a_half_periods)
@@ -156,6 +158,7 @@ Test(pacer, think_times_are_uniform_from_half_to_one_and_a_half_periods)
     for (int b = 0; b < 10; b++) {
         cr_expect(abs(n_bins[b] - 200) <= 20, "bin %d: %d", b, n_bins[b]);
     }
+    pacer_fini(&l.pacer);
 }
 
 Test(pacer, requests_of_several_ops_are_spaced_for_the_ops)
@@ -172,6 +175,7 @@ Test(pacer, requests_of_several_ops_are_spaced_for_the_ops)
         n_ops += ops;
     }
     cr_expect(fabs(n_ops - 2000) <= 10, "%g", n_ops);
+    pacer_fini(&l.pacer);
 }
 
 Test(pacer, first_requests_of_processes_are_kept_apart_by_the_seed)
