@@ -15,7 +15,7 @@ def test_both_engines_draw_the_same_curve(target, campaign, small_campaign):
     server = target("--data", "synth", "--latency", "fixed:4ms")
 
     def run(engine):
-        return medians_ms(campaign(small_campaign(server.spec(), LOADS, engine=engine, run_s=4)))
+        return medians_ms(campaign(small_campaign(server.spec(), LOADS, engine=engine, run_s=2, fileset_mb_per_op=0.05)))
 
     native, libnfs, again = run("native"), run("libnfs"), run("native")
     for one, other, repeat in zip(native, libnfs, again):
