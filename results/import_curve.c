@@ -140,6 +140,22 @@ static void begin(struct result *r, const char *name, const char *what)
     result_set(&r->source, source);
 }
 
+/* A non-standard result stays one however often it is written and read. */
+static void mark_nonstandard(struct result *r, const char *what)
+{
+    if (r->is_standard) {
+        r->is_standard = false;
+        json_array_append_new(r->nonstandard_reasons, json_string(what));
+    }
+}
+
+/* The comment of our own sfssum files. */
+static bool says_nonstandard(const char *comment)
+{
+    comment += strspn(comment, "# \t");
+    return strncasecmp(comment, "non-standard", 12) == 0;
+}
+
 int import_is_sfssum(const char *text, size_t n)
 {
     struct line l = {.file = ""};
@@ -229,6 +245,9 @@ int import_sfssum(const char *name, const char *text, size_t n, struct result *r
     while ((status = next_line(&l, &at, end, error)) > 0) {
         char *start = l.text + strspn(l.text, " \t");
         if (*start == '\0' || (*start == '#' && strncasecmp(start, "#INVALID", 8) != 0)) {
+            if (says_nonstandard(start)) {
+                mark_nonstandard(r, "marked non-standard in the sfssum file");
+            }
             continue;
         }
         split_blanks(&l);
@@ -263,6 +282,7 @@ enum column {
     COLUMN_ACHIEVED,
     COLUMN_RESPONSE,
     COLUMN_VALID,
+    COLUMN_STANDARD,
     COLUMN_REASONS,
     COLUMN_CI95,
     COLUMN_COUNT
@@ -300,6 +320,7 @@ static enum column column_of(const char *title)
         {"ms", COLUMN_RESPONSE},
         {"msec", COLUMN_RESPONSE},
         {"valid", COLUMN_VALID},
+        {"standard", COLUMN_STANDARD},
         {"invalid_reasons", COLUMN_REASONS},
         {"response_ci95_ms", COLUMN_CI95},
     };
@@ -339,6 +360,11 @@ static const char *field(const struct line *l, int column)
     return column >= 0 && (size_t)column < l->n ? l->fields[column] : "";
 }
 
+static bool is_no(const char *text)
+{
+    return strcasecmp(text, "false") == 0 || strcasecmp(text, "no") == 0 || strcmp(text, "0") == 0;
+}
+
 static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], struct point_result *p,
                      struct result_error *error)
 {
@@ -356,8 +382,7 @@ static int csv_point(const struct line *l, const int columns[COLUMN_COUNT], stru
     if (!parse_figure(field(l, columns[COLUMN_CI95]), &p->response_ci95_ms)) {
         p->response_ci95_ms = NAN;
     }
-    if (strcasecmp(valid, "false") == 0 || strcasecmp(valid, "no") == 0 || strcmp(valid, "0") == 0 ||
-        strcasecmp(valid, "invalid") == 0) {
+    if (is_no(valid) || strcasecmp(valid, "invalid") == 0) {
         point_invalidate(p, "%s", *reasons ? reasons : "marked invalid in the CSV file");
     }
     return 0;
@@ -403,6 +428,9 @@ int import_csv(const char *name, const char *text, size_t n, struct result *r, s
         struct point_result p;
         point_init(&p);
         status = csv_point(&l, columns, &p, error);
+        if (is_no(field(&l, columns[COLUMN_STANDARD]))) {
+            mark_nonstandard(r, "marked non-standard in the CSV file");
+        }
         if (status) {
             point_fini(&p);
         } else {

@@ -152,3 +152,22 @@ Test(import_curve, invalid_moves_no_column_of_sfssum)
     free(text);
     result_fini(&r);
 }
+
+Test(import_curve, nonstandard_stays_nonstandard)
+{
+    const char *texts[] = {
+        "# non-standard: not measured by the rules of the benchmark\n"
+        "100 99 0.7 29832 300 3 T 1045812 4 8 2 2 3.0\n",
+        "requested,achieved,ms,valid,standard\n100,99,0.7,true,true\n200,199,0.9,true,false\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct result r = parse(texts[i]);
+        cr_assert_not(r.is_standard);
+        cr_assert_eq(json_array_size(r.nonstandard_reasons), 1);
+        result_fini(&r);
+    }
+    struct result r = parse("requested,achieved,ms,valid,standard\n100,99,0.7,true,true\n");
+    cr_assert(r.is_standard);
+    result_fini(&r);
+}
