@@ -124,6 +124,11 @@ static void parse_loadgen(const struct config_ctx *ctx, struct campaign_config *
         config_complain(ctx, "must have either \"host\" or \"local\" (a number greater than 0)");
         goto out;
     }
+    if (!row_is_empty(entry.host) && !row_is_host(entry.host)) {
+        config_complain(ctx, "host is \"%s\"; expected a host name or address alone: a port belongs in \"port\"",
+                        entry.host);
+        goto out;
+    }
     size_t n = entry.n_local > 0 ? (size_t)entry.n_local : 1;
     if (c->n_loadgens + n > CAMPAIGN_MAX_LOADGENS) {
         config_complain(ctx, "makes more than %u load generators", CAMPAIGN_MAX_LOADGENS);

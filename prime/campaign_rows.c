@@ -3,6 +3,7 @@
 
 #include "text.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,6 +12,22 @@
 bool row_is_empty(const char *text)
 {
     return text == NULL || text[0] == '\0';
+}
+
+bool row_is_host(const char *text)
+{
+    struct in6_addr ignored;
+    char address[INET6_ADDRSTRLEN];
+    size_t n = strcspn(text, "%"); /* fe80::1%eth0 */
+
+    if (n < sizeof address) {
+        memcpy(address, text, n);
+        address[n] = '\0';
+        if (inet_pton(AF_INET6, address, &ignored) == 1) {
+            return true;
+        }
+    }
+    return text[strcspn(text, ":/[] \t\r\n")] == '\0';
 }
 
 void row_set_string(char **field, const char *text)

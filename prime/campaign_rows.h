@@ -23,6 +23,9 @@ struct campaign_target;
 bool row_is_empty(const char *text);
 void row_set_string(char **field, const char *text);
 
+/* A host name or a numeric address alone: nothing of "server:/path", "host:port", "[fd00::1]" or a URL. */
+bool row_is_host(const char *text);
+
 /* A context for a value one step below ctx; `path` must outlive it. */
 struct config_ctx row_below(const struct config_ctx *ctx, const char *path);
 

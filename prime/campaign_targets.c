@@ -121,6 +121,11 @@ static void check_target(const struct config_ctx *ctx, const struct campaign_con
     } else {
         if (row_is_empty(t->server)) {
             config_complain(ctx, "has no server; expected \"server\" and \"export\", or \"local\"");
+        } else if (!row_is_host(t->server)) {
+            config_complain(ctx,
+                            "server is \"%s\"; expected a host name or address alone: the path belongs in \"export\", "
+                            "a port in \"nfs_port\"",
+                            t->server);
         }
         if (row_is_empty(t->export_path)) {
             config_complain(ctx, "has no export; expected the path that the server exports");

@@ -97,6 +97,22 @@ Test(campaign_config, names_are_unique)
             "c.json:1: loadgens[1]: name \"lg1\" is used by another load generator; expected a name of its own", NULL});
 }
 
+Test(campaign_config, a_host_is_no_path_and_no_port)
+{
+    expect_errors(
+        "{\"workload\": \"sfs2008\", " GOOD_LOADS ", \"loadgens\": [{\"host\": \"lg1:7050\"}], "
+        "\"targets\": [{\"name\": \"a\", \"server\": \"nas:/a\", \"export\": \"/a\"}, {\"name\": \"b\", "
+        "\"server\": \"fd00::1\", \"export\": \"/b\"}, {\"name\": \"c\", \"server\": \"fe80::1%eth0\", "
+        "\"export\": \"/c\"}, {\"name\": \"d\", \"server\": \"[fd00::1]\", \"export\": \"/d\"}]}",
+        (const char *const[]){"c.json:1: targets[0]: server is \"nas:/a\"; expected a host name or address alone: the "
+                              "path belongs in \"export\", a port in \"nfs_port\"",
+                              "c.json:1: targets[3]: server is \"[fd00::1]\"; expected a host name or address alone: "
+                              "the path belongs in \"export\", a port in \"nfs_port\"",
+                              "c.json:1: loadgens[0]: host is \"lg1:7050\"; expected a host name or address alone: a "
+                              "port belongs in \"port\"",
+                              NULL});
+}
+
 Test(campaign_config, a_missing_file_is_named)
 {
     expect_errors(GOOD ", \"control\": {\"key_file\": \"no/such.key\"}}",
