@@ -3,6 +3,7 @@
 #include "campaign_rows.h"
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static void parse_target_names(const struct config_ctx *ctx, const json_t *value
 
 #define ENTRY(member) offsetof(struct loadgen_entry, member)
 static const struct config_key loadgen_keys[] = {
-    {"name", CONFIG_STRING, ENTRY(name), NULL, 0, 0, "\"\"", NULL, "how results call it; default its host", NULL, NULL},
+    {"name", CONFIG_STRING, ENTRY(name), NULL, 0, 0, "\"\"", NULL,
+     "how results call it; default its host, HOST:PORT for more on one host", NULL, NULL},
     {"host", CONFIG_STRING, ENTRY(host), NULL, 0, 0, "\"\"", NULL, "where nfscurve-loadgen listens", NULL, NULL},
     {"port", CONFIG_INT, ENTRY(port), NULL, 1, 65535, "7049", NULL, "its control port", NULL, NULL},
     {"source_address", CONFIG_STRING, ENTRY(source_address), NULL, 0, 0, "\"\"", NULL,
@@ -85,6 +87,19 @@ static void map_targets(const struct config_ctx *ctx, const struct campaign_conf
     }
 }
 
+/* Heap: what results call a load generator that the campaign does not name: its host, and its port too where another
+ * one on that host took the name. */
+static char *default_name(const struct campaign_config *c, const struct loadgen_entry *entry)
+{
+    for (size_t i = 0; i < c->n_loadgens; i++) {
+        const struct campaign_loadgen *other = &c->loadgens[i];
+        if (!other->is_local && other->port != entry->port && strcmp(other->name, entry->host) == 0) {
+            return text_format("%s:%" PRId64, entry->host, entry->port);
+        }
+    }
+    return strdup(entry->host);
+}
+
 static void add_loadgen(const struct config_ctx *ctx, struct campaign_config *c, const struct loadgen_entry *entry,
                         size_t local_number)
 {
@@ -103,7 +118,7 @@ static void add_loadgen(const struct config_ctx *ctx, struct campaign_config *c,
         lg->name = row_is_empty(entry->name) ? text_format("local-%zu", local_number)
                                              : text_format("%s-%zu", entry->name, local_number);
     } else {
-        lg->name = strdup(row_is_empty(entry->name) ? entry->host : entry->name);
+        lg->name = row_is_empty(entry->name) ? default_name(c, entry) : strdup(entry->name);
     }
     map_targets(ctx, c, &entry->targets, lg);
     for (size_t i = 0; i < c->n_loadgens; i++) {

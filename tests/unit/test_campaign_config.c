@@ -57,6 +57,22 @@ Test(campaign_config, defaults_are_the_standard_values)
     config_errors_fini(&errors);
 }
 
+Test(campaign_config, load_generators_of_one_host_are_told_apart_by_port)
+{
+    struct campaign_config c;
+    struct config_errors errors;
+    cr_assert_eq(load("{\"workload\": \"sfs2008\", " GOOD_LOADS ", " GOOD_TARGETS
+                      ", \"loadgens\": [{\"host\": \"lg1\"}, "
+                      "{\"host\": \"lg1\", \"port\": 7050}, {\"host\": \"lg1\", \"port\": 7051}]}",
+                      &c, &errors),
+                 0);
+    cr_assert_str_eq(c.loadgens[0].name, "lg1");
+    cr_assert_str_eq(c.loadgens[1].name, "lg1:7050");
+    cr_assert_str_eq(c.loadgens[2].name, "lg1:7051");
+    campaign_config_fini(&c);
+    config_errors_fini(&errors);
+}
+
 Test(campaign_config, every_error_is_reported_at_once)
 {
     expect_errors("{\n\"workload\": \"sfs2008\", \"wrkload\": 1,\n"
