@@ -227,8 +227,8 @@ enum options_verdict options_parse(int argc, char **argv, struct target_options 
             return OPTIONS_WRONG;
         }
         if (apply(options, (enum option_id)id, optarg) < 0) {
-            fprintf(stderr, "nfscurve-target: --%s: '%s' is not %s\n", rows[id - OPT_LISTEN].name, optarg,
-                    rows[id - OPT_LISTEN].help);
+            fprintf(stderr, "nfscurve-target: --%s: '%s' does not fit; expected %s: %s\n", rows[id - OPT_LISTEN].name,
+                    optarg, rows[id - OPT_LISTEN].value, rows[id - OPT_LISTEN].help);
             return OPTIONS_WRONG;
         }
     }
