@@ -33,11 +33,12 @@ def reference_file(throughput):
 
 @pytest.mark.timing
 @pytest.mark.timeout(240)
-def test_reference_platform_curve_comes_back(target, campaign, small_campaign):
-    server = target("--data", "synth", "--latency", f"curve:{reference_file(3459)}")
+def test_reference_platform_curve_comes_back(campaign, small_campaign):
+    # A local target is filled without its latency.
+    server = {"name": "reference", "local": {"data": "synth", "latency": f"curve:{reference_file(3459)}"}}
     loads = [x for x, _ in CURVE]
     # The shape of the published run: 4 load generators of 8 processes, biods 2/2, sfs3 (whose block is 8 KiB).
-    config = small_campaign(server.spec(), loads, workload="sfs3", processes_per_loadgen=8, loadgens={"local": 4}, biod_max_read=2, biod_max_write=2, warmup_s=2, run_s=5)
+    config = small_campaign(server, loads, workload="sfs3", fileset_mb_per_op=0.1, processes_per_loadgen=8, loadgens={"local": 4}, biod_max_read=2, biod_max_write=2, warmup_s=2, run_s=5)
     outcome = campaign(config, timeout_s=200)
     assert len(outcome.points) == len(CURVE), outcome
     measured = [(p["achieved_ops_per_s"], p["response_ms"]) for p in outcome.points]
