@@ -112,7 +112,8 @@ static void generator_columns(FILE *out)
 {
     fputs("<th>lateness<br><small>mean, \xc2\xb5s</small></th><th>lateness<br><small>p99, "
           "\xc2\xb5s</small></th><th>waited for<br>generator</th>"
-          "<th>waited for<br>a slot</th><th>loop<br>busy</th><th>busiest<br>loop CPU</th><th>host<br>CPU</th><th>start "
+          "<th>waited for<br>a slot</th><th>loop<br>busy</th><th>loop<br>starved</th><th>busiest<br>loop "
+          "CPU</th><th>host<br>CPU</th><th>start "
           "skew<br><small>ms</small></th>"
           "</tr></thead><tbody>\n",
           out);
@@ -140,6 +141,7 @@ static void loadgens_of(const struct result *r, size_t i, FILE *out)
         cell_number(out, l->waited_for_us_percent, 1, " %", false);
         cell_number(out, l->waited_for_slot_percent, 1, " %", false);
         cell_number(out, l->busy_percent, 1, " %", false);
+        cell_number(out, l->starved_percent, 1, " %", false);
         cell_number(out, l->cpu_percent_max, 1, " %", false);
         cell_number(out, l->host_cpu_percent, 1, " %", false);
         cell_number(out, l->skew_ms, 2, "", false);
@@ -177,6 +179,7 @@ void html_generator(const struct result *r, FILE *out)
         cell_number(out, g->waited_for_us_percent, 1, " %", false);
         cell_number(out, g->waited_for_slot_percent, 1, " %", false);
         cell_number(out, g->busy_percent, 1, " %", false);
+        cell_number(out, g->starved_percent, 1, " %", false);
         cell_number(out, g->cpu_percent_max, 1, " %", false);
         cell_number(out, g->host_cpu_percent_max, 1, " %", false);
         cell_number(out, g->skew_ms, 2, "", false);

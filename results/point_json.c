@@ -165,6 +165,7 @@ static json_t *generator_to_json(const struct generator_figures *g)
     json_put_double(o, "send_wait_p99_us", g->send_wait_p99_us);
     json_put_double(o, "waited_for_us_percent", g->waited_for_us_percent);
     json_put_double(o, "waited_for_slot_percent", g->waited_for_slot_percent);
+    json_put_double(o, "starved_percent", g->starved_percent);
     json_put_double(o, "busy_percent", g->busy_percent);
     json_put_double(o, "cpu_percent_max", g->cpu_percent_max);
     json_put_double(o, "host_cpu_percent_max", g->host_cpu_percent_max);
@@ -180,6 +181,7 @@ static void generator_from_json(const json_t *o, struct generator_figures *g)
     g->send_wait_p99_us = json_double(o, "send_wait_p99_us");
     g->waited_for_us_percent = json_double(o, "waited_for_us_percent");
     g->waited_for_slot_percent = json_double(o, "waited_for_slot_percent");
+    g->starved_percent = json_double(o, "starved_percent");
     g->busy_percent = json_double(o, "busy_percent");
     g->cpu_percent_max = json_double(o, "cpu_percent_max");
     g->host_cpu_percent_max = json_double(o, "host_cpu_percent_max");
@@ -198,6 +200,7 @@ static json_t *loadgen_to_json(const struct point_loadgen *l)
     json_put_double(o, "lateness_p99_us", l->lateness_p99_us);
     json_put_double(o, "waited_for_us_percent", l->waited_for_us_percent);
     json_put_double(o, "waited_for_slot_percent", l->waited_for_slot_percent);
+    json_put_double(o, "starved_percent", l->starved_percent);
     json_put_double(o, "busy_percent", l->busy_percent);
     json_put_double(o, "cpu_percent_max", l->cpu_percent_max);
     json_put_double(o, "host_cpu_percent", l->host_cpu_percent);
@@ -220,6 +223,7 @@ static void loadgen_from_json(const json_t *o, struct point_loadgen *l)
     l->lateness_p99_us = json_double(o, "lateness_p99_us");
     l->waited_for_us_percent = json_double(o, "waited_for_us_percent");
     l->waited_for_slot_percent = json_double(o, "waited_for_slot_percent");
+    l->starved_percent = json_double(o, "starved_percent");
     l->busy_percent = json_double(o, "busy_percent");
     l->cpu_percent_max = json_double(o, "cpu_percent_max");
     l->host_cpu_percent = json_double(o, "host_cpu_percent");

@@ -176,6 +176,14 @@ static double smaller(double a, double b)
 }
 
 /* Busy share of the loops: busy time against processes * run. */
+/* Starved share: busy time that was no CPU time. CPU time has coarse ticks and includes the waiting call itself: not
+ * below 0. */
+static double starved_percent(const struct generator_tally *g, double n_processes)
+{
+    double starved_ns = (double)(g->loop_busy_ns - g->loop_cpu_ns);
+    return per_cent(starved_ns > 0 ? starved_ns : 0, n_processes * (double)g->run_ns);
+}
+
 static double busy_percent(const struct generator_tally *g, double n_processes)
 {
     return per_cent((double)g->loop_busy_ns, n_processes * (double)g->run_ns);
@@ -202,6 +210,7 @@ static void fill_loadgen(struct point_loadgen *l, const struct point_input_loadg
     l->waited_for_us_percent = per_cent((double)g->n_waited_for_us, (double)g->n_due);
     l->waited_for_slot_percent = per_cent((double)g->n_waited_for_slot, (double)g->n_due);
     l->busy_percent = busy_percent(g, in->n_processes);
+    l->starved_percent = starved_percent(g, in->n_processes);
     l->cpu_percent_max = in->cpu_percent_max;
     l->host_cpu_percent = in->host_cpu_percent;
     l->skew_ms = ms(in->started_skew_ns);
@@ -233,6 +242,7 @@ static void fill_generator(struct point_result *p, const struct tally *t)
     g->waited_for_us_percent = per_cent((double)t->generator.n_waited_for_us, (double)t->generator.n_due);
     g->waited_for_slot_percent = per_cent((double)t->generator.n_waited_for_slot, (double)t->generator.n_due);
     g->busy_percent = busy_percent(&t->generator, n_processes);
+    g->starved_percent = starved_percent(&t->generator, n_processes);
 }
 
 /* The verdict is taken for every load generator on its own: one that starves among many that do not must not be
@@ -251,6 +261,9 @@ static void judge_generator(struct point_result *p, const struct point_input *in
             .lateness_mean_us = l->lateness_mean_us,
             .lateness_p99_us = l->lateness_p99_us,
             .busy_percent = l->busy_percent,
+            .starved_percent = l->starved_percent,
+            .waited_for_us_percent = l->waited_for_us_percent,
+            .waited_for_slot_percent = l->waited_for_slot_percent,
             .cpu_percent_max = l->cpu_percent_max,
         };
         if (!validity_is_generator_limited(&e, why, sizeof why)) {

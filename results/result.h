@@ -76,6 +76,7 @@ struct point_loadgen {
     double lateness_mean_us, lateness_p99_us;
     double waited_for_us_percent;   /* of the ops that fell due: issued late though a slot was free */
     double waited_for_slot_percent; /* ... had to wait for the server or the concurrency limit */
+    double starved_percent;         /* mean share of the run in which its loops had work and no CPU */
     double busy_percent;            /* mean share of the run in which its loops did not wait */
     double cpu_percent_max;         /* CPU of its busiest loop */
     double host_cpu_percent;
@@ -88,6 +89,7 @@ struct generator_figures {
     double lateness_mean_us, lateness_p99_us;
     double send_wait_p99_us;
     double waited_for_us_percent, waited_for_slot_percent;
+    double starved_percent;
     double busy_percent;
     double cpu_percent_max;
     double host_cpu_percent_max;

@@ -14,6 +14,22 @@
 #define LATE_SHORT_MIN_US 500.0
 #define LATE_SHORT_SHARE  0.10
 
+/* Loops that have work and get no CPU for it: others on the host have it. A slow server leaves them waiting, not
+ * starving. */
+#define STARVED_PERCENT       40.0
+#define STARVED_SHORT_PERCENT 15.0
+
+/* With throughput missing, and our own lateness rather than the server's slots behind it, less lateness is proof
+ * enough. */
+#define LATE_ALONE_MIN_US  200.0
+#define LATE_ALONE_PERCENT 2.0
+
+static bool is_late_alone(const struct generator_evidence *e)
+{
+    return e->waited_for_us_percent > LATE_ALONE_PERCENT && e->waited_for_us_percent > 2 * e->waited_for_slot_percent &&
+           e->lateness_mean_us > LATE_ALONE_MIN_US && e->lateness_mean_us > LATE_SHORT_SHARE * e->response_mean_us;
+}
+
 bool validity_is_generator_limited(const struct generator_evidence *e, char *why, size_t cap)
 {
     if (e->cpu_percent_max >= LOOP_FULL_PERCENT) {
@@ -25,9 +41,15 @@ bool validity_is_generator_limited(const struct generator_evidence *e, char *why
         return true;
     }
     bool is_short = e->achieved_percent < VALIDITY_SATURATED_PERCENT;
+    if (e->starved_percent >= (is_short ? STARVED_SHORT_PERCENT : STARVED_PERCENT)) {
+        snprintf(why, cap, "generator-limited: its loops had work and no CPU for %.0f %% of the run",
+                 e->starved_percent);
+        return true;
+    }
     double min_us = is_short ? LATE_SHORT_MIN_US : LATE_MIN_US;
     double share = is_short ? LATE_SHORT_SHARE : LATE_SHARE;
-    if (e->lateness_mean_us > min_us && e->lateness_mean_us > share * e->response_mean_us) {
+    if ((e->lateness_mean_us > min_us && e->lateness_mean_us > share * e->response_mean_us) ||
+        (is_short && is_late_alone(e))) {
         snprintf(why, cap,
                  "generator-limited: ops that could go were sent %.2f ms late on average (p99 %.2f ms), against %.2f "
                  "ms of response time",

@@ -24,6 +24,8 @@ struct generator_evidence {
     double lateness_mean_us, lateness_p99_us; /* of ops that had a free slot when they fell due */
     double busy_percent;                      /* share of the run in which the loops did not wait */
     double cpu_percent_max;                   /* busiest loop */
+    double starved_percent; /* of the run: the loops had work and no CPU (busy time that is no CPU time) */
+    double waited_for_us_percent, waited_for_slot_percent; /* of the ops that fell due */
 };
 
 /* True when the generator was the limit; why[cap] then holds the figure that says so. A slow server never is: it makes

@@ -48,9 +48,9 @@ def point(index, load, mean, run_s=300):
         "intervals": [{"t_s": t, "ops": load, "response_ms": mean, "p99_ms": mean * 3, "errors": 0, "classes": {"read": {"ops": load // 4, "response_ms": mean, "p99_ms": mean * 3, "errors": 0}}}
                       for t in range(12)],
         "generator": {"verdict": "server", "lateness_mean_us": 32.5, "lateness_p99_us": 310, "send_wait_p99_us": 12, "waited_for_us_percent": 0.25,
-                      "waited_for_slot_percent": 1.5, "busy_percent": 12.5, "cpu_percent_max": 17.5, "host_cpu_percent_max": 22, "skew_ms": 0.75},
+                      "waited_for_slot_percent": 1.5, "starved_percent": 0.5, "busy_percent": 12.5, "cpu_percent_max": 17.5, "host_cpu_percent_max": 22, "skew_ms": 0.75},
         "loadgens": [{"name": name, "processes": 8, "ops": n // 2, "errors": 0, "response_ms": mean, "lateness_mean_us": 32.5, "lateness_p99_us": 310,
-                      "waited_for_us_percent": 0.25, "waited_for_slot_percent": 1.5, "busy_percent": 12.5, "cpu_percent_max": 17.5, "host_cpu_percent": 22,
+                      "waited_for_us_percent": 0.25, "waited_for_slot_percent": 1.5, "starved_percent": 0.5, "busy_percent": 12.5, "cpu_percent_max": 17.5, "host_cpu_percent": 22,
                       "skew_ms": 0.75, "shortest_run_s": run_s, "longest_run_s": run_s, "read_block_bytes": 32768, "write_block_bytes": 32768} for name in ("lg1", "lg2")],
         "throughput_drift_percent": 0.5, "response_drift_percent": -1.25, "drifting": False, "saturated": False, "valid": True, "invalid_reasons": [], "notes": [],
     }
