@@ -333,7 +333,7 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    struct server server;
+    struct server server = {0};
     struct session *s = calloc(1, sizeof *s);
     FILE *json = json_path ? fopen(json_path, "w") : NULL;
     if (!s || (json_path && !json)) {

@@ -337,7 +337,7 @@ static void on_record(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono
 
 static void format_address(int fd, char out[static ADDRESS_TEXT])
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     char host[INET6_ADDRSTRLEN] = "";
     if (getpeername(fd, (struct sockaddr *)&address, &length) == 0) {
@@ -494,7 +494,7 @@ static int open_listener(const struct addrinfo *info)
 
 static uint16_t local_port(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
         return 0;

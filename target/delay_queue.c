@@ -119,7 +119,7 @@ void delay_queue_carry_out(struct rpc_call *call, const struct rpc_answer *answe
         for (unsigned s = 0; s < answer->n_segments; s++) {
             bytes += answer->segments[s].bytes;
         }
-        uint8_t *flat = malloc(bytes);
+        uint8_t *flat = malloc(bytes ? bytes : 1);
         if (flat) {
             memcpy(flat, answer->head, answer->head_bytes);
             size_t at = answer->head_bytes;

@@ -231,7 +231,7 @@ static int parse_rule(struct rule *rule, const char *text, char *message, size_t
     if (strlen(text) >= sizeof copy) {
         return complain(text, text, "is longer than a rule can be", message, cap);
     }
-    strcpy(copy, text);
+    snprintf(copy, sizeof copy, "%s", text);
     *rule = (struct rule){.probability = -1, .times = UINT64_MAX};
     char *rest = copy, *save = NULL;
     char *ops = strsep(&rest, ":");
@@ -243,7 +243,7 @@ static int parse_rule(struct rule *rule, const char *text, char *message, size_t
     }
     bool has_action = false;
     for (char *part = strsep(&rest, ":"); part; part = strsep(&rest, ":")) {
-        strcpy(part_copy, part);
+        snprintf(part_copy, sizeof part_copy, "%s", part);
         int error = parse_part(rule, part, &has_action);
         if (error == -EEXIST) {
             return complain(text, part_copy, "is a second action; write two rules", message, cap);

@@ -80,7 +80,7 @@ struct fault_set *fault_set_create(uint64_t seed);
 void fault_set_destroy(struct fault_set *set);
 
 /* 0, or -EINVAL with the reason in message[cap]. */
-int fault_add(struct fault_set *set, const char *rule, char *message, size_t cap);
+int fault_add(struct fault_set *set, const char *text, char *message, size_t cap);
 
 /* All rules of `from` replace those of `to`; `from` is empty then. Indices start again. */
 void fault_replace(struct fault_set *to, struct fault_set *from);

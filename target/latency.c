@@ -167,7 +167,7 @@ struct latency *latency_create(const char *spec, char *message, size_t cap)
         return NULL;
     }
     pthread_mutex_init(&latency->lock, NULL);
-    strcpy(copy, spec);
+    snprintf(copy, sizeof copy, "%s", spec);
     for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
         if (parse_part(latency, part, message, cap) < 0) {
             latency_destroy(latency);

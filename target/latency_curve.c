@@ -91,6 +91,20 @@ static int read_json(const char *path, double *ops_per_s, double *response_ms, u
     return error;
 }
 
+/* "1027 0.8" or "1027, 0.8", and nothing else. */
+static bool read_pair(const char *line, double *load, double *response)
+{
+    char *at, *end;
+    *load = strtod(line, &at);
+    if (at == line) {
+        return false;
+    }
+    at += strspn(at, " \t");
+    at += *at == ',';
+    *response = strtod(at, &end);
+    return end != at && end[strspn(end, " \t\r")] == '\0';
+}
+
 static int read_columns(FILE *file, const char *path, double *ops_per_s, double *response_ms, unsigned *n,
                         char *message, size_t cap)
 {
@@ -103,8 +117,7 @@ static int read_columns(FILE *file, const char *path, double *ops_per_s, double 
             continue;
         }
         double load, response;
-        if (*n == MAX_POINTS ||
-            (sscanf(line, "%lf ,%lf", &load, &response) != 2 && sscanf(line, "%lf %lf", &load, &response) != 2)) {
+        if (*n == MAX_POINTS || !read_pair(line, &load, &response)) {
             snprintf(message, cap, "curve %s:%u: expected ops/s and ms (at most %u lines)", path, number, MAX_POINTS);
             return -EINVAL;
         }

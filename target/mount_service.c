@@ -62,7 +62,7 @@ int mount_table_export(struct mount_table *table, const char *path, struct fs_ha
             return -EEXIST;
         }
     }
-    strcpy(table->exports[table->n_exports].path, path);
+    snprintf(table->exports[table->n_exports].path, MNTPATHLEN + 1, "%s", path);
     table->exports[table->n_exports++].root = root;
     return 0;
 }
@@ -148,7 +148,7 @@ static int mnt(struct mount_service *service, struct rpc_call *call, const char 
 {
     static int flavors[] = {AUTH_SYS, AUTH_NONE};
     struct fs_who who;
-    struct fs_handle at;
+    struct fs_handle at = {0};
     const char *rest;
     char host[64];
     int export = find_export(service->table, path, &rest);
