@@ -148,19 +148,31 @@ static void put_summary(const struct compare_group *groups, const struct compari
     fputs("</tbody></table></div>\n", out);
 }
 
-static void put_pair(const struct comparison *c, size_t g, FILE *out)
+static void put_setup(const struct compare_group *groups, size_t g, FILE *out)
+{
+    json_t *setup = compare_setup_differences(groups, g);
+    if (json_array_size(setup)) {
+        fputs("<p>Not measured alike:</p>\n<ul>\n", out);
+        for (size_t i = 0; i < json_array_size(setup); i++) {
+            fputs("<li>", out);
+            escape_html_short(out, json_string_value(json_array_get(setup, i)));
+            fputs("</li>\n", out);
+        }
+        fputs("</ul>\n", out);
+    }
+    json_decref(setup);
+}
+
+static void put_pair(const struct compare_group *groups, const struct comparison *c, size_t g, FILE *out)
 {
     char a[48], b[48], load[48];
-    fprintf(out, "<section><h2>%c against A: ", compare_letter(g));
-    fputs(c->noise == COMPARE_NOISE_UNKNOWN ? "not judged"
-          : c->is_different[g]              ? "different"
-                                            : "no difference beyond the noise",
-          out);
-    fputs("</h2>\n<p>", out);
+    fprintf(out, "<section><h2>%c against A: %s</h2>\n<p>", compare_letter(g), compare_pair_words(c, g));
     escape_html_short(out, c->labels[g]);
     fputs(" against ", out);
     escape_html_short(out, c->labels[0]);
-    fputs("</p>\n<div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th "
+    fputs("</p>\n", out);
+    put_setup(groups, g, out);
+    fputs("<div class=\"table-wrap\"><table class=\"figures\"><thead><tr><th "
           "class=\"name\">Figure</th><th>Difference</th><th>noise, \xc2\xb1 95 %</th><th "
           "class=\"name\">Verdict</th></tr></thead><tbody>\n",
           out);
@@ -208,7 +220,7 @@ int compare_html(const struct compare_group *groups, const struct comparison *c,
     put_summary(groups, c, out);
     fprintf(out, "<p class=\"hint\">%s.</p></section>\n", compare_noise_words(c->noise));
     for (size_t g = 1; g < c->n_groups; g++) {
-        put_pair(c, g, out);
+        put_pair(groups, c, g, out);
     }
     fputs("<footer><p>" RESULT_TRADEMARK "</p></footer>\n</main>\n</body>\n</html>\n", out);
     return 0;

@@ -4,6 +4,7 @@
 
 #include "compare.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 int compare_text(const struct compare_group *groups, const struct comparison *c, FILE *out);
@@ -14,6 +15,12 @@ int compare_gnuplot(const struct compare_group *groups, const struct comparison 
 int compare_svg(const struct compare_group *groups, const struct comparison *c, FILE *out);
 int compare_png(const struct compare_group *groups, const struct comparison *c, FILE *out);
 int compare_html(const struct compare_group *groups, const struct comparison *c, FILE *out);
+
+/* Array of strings, one for each thing that group g was not measured alike with as the first; the caller's. */
+json_t *compare_setup_differences(const struct compare_group *groups, size_t g);
+
+/* The verdict on a pair in words: what was judged, and whether everything was. */
+const char *compare_pair_words(const struct comparison *c, size_t g);
 
 const char *compare_noise_words(enum compare_noise noise);
 const char *compare_verdict(const struct compare_difference *d);

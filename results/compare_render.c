@@ -32,6 +32,20 @@ const char *compare_verdict(const struct compare_difference *d)
     return d->exceeds_noise ? "DIFFERENT" : "within noise";
 }
 
+/* A difference whose noise is unknown was not judged: where nothing else differs, the heading must not deny it. */
+const char *compare_pair_words(const struct comparison *c, size_t g)
+{
+    const struct compare_difference *figures[] = {&c->peak_d[g], &c->ort_d[g]};
+    bool is_partly = false;
+    for (size_t i = 0; i < 2; i++) {
+        is_partly |= isfinite(figures[i]->percent) && figures[i]->percent != 0 && isnan(figures[i]->half_width_percent);
+    }
+    return c->noise == COMPARE_NOISE_UNKNOWN ? "not judged (noise unknown)"
+           : c->is_different[g]              ? "DIFFERENT: more than the noise explains"
+           : is_partly ? "no difference beyond the noise where it is known; the rest is not judged"
+                       : "no difference beyond the noise";
+}
+
 const char *compare_percent(double v, char out[static 48])
 {
     if (isnan(v)) {
@@ -88,13 +102,22 @@ static void print_difference(FILE *out, const char *what, const struct compare_d
             isnan(d->half_width_percent) ? "?" : compare_half_width(d->half_width_percent, width), compare_verdict(d));
 }
 
-static void print_pair(const struct comparison *c, size_t g, FILE *out)
+static void print_setup(const struct compare_group *groups, size_t g, FILE *out)
+{
+    json_t *setup = compare_setup_differences(groups, g);
+    for (size_t i = 0; i < json_array_size(setup); i++) {
+        fputs("  not measured alike: ", out);
+        escape_terminal(out, json_string_value(json_array_get(setup, i)), 300);
+        fputc('\n', out);
+    }
+    json_decref(setup);
+}
+
+static void print_pair(const struct compare_group *groups, const struct comparison *c, size_t g, FILE *out)
 {
     char load[48], a[48], b[48], percent[48], width[48];
-    fprintf(out, "\n%c against A: %s\n", compare_letter(g),
-            c->noise == COMPARE_NOISE_UNKNOWN ? "not judged (noise unknown)"
-            : c->is_different[g]              ? "DIFFERENT: more than the noise explains"
-                                              : "no difference beyond the noise");
+    fprintf(out, "\n%c against A: %s\n", compare_letter(g), compare_pair_words(c, g));
+    print_setup(groups, g, out);
     print_difference(out, "peak throughput", &c->peak_d[g]);
     print_difference(out, "overall response time", &c->ort_d[g]);
     print_difference(out, "response time over all loads", &c->mean_d[g]);
@@ -124,7 +147,7 @@ int compare_text(const struct compare_group *groups, const struct comparison *c,
 {
     print_groups(groups, c, out);
     for (size_t g = 1; g < c->n_groups; g++) {
-        print_pair(c, g, out);
+        print_pair(groups, c, g, out);
     }
     fprintf(out, "\n%s\n" RESULT_TRADEMARK "\n", compare_noise_words(c->noise));
     return 0;
@@ -147,10 +170,7 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
         } else {
             fprintf(out, " %s (\xc2\xb1 %s) | %s (\xc2\xb1 %s) | %s |\n", compare_percent(c->peak_d[g].percent, a),
                     compare_half_width(c->peak_d[g].half_width_percent, b), compare_percent(c->ort_d[g].percent, d),
-                    compare_half_width(c->ort_d[g].half_width_percent, e),
-                    c->noise == COMPARE_NOISE_UNKNOWN ? "not judged"
-                    : c->is_different[g]              ? "**different**"
-                                                      : "within noise");
+                    compare_half_width(c->ort_d[g].half_width_percent, e), compare_pair_words(c, g));
         }
     }
     if (c->n_rows) {
@@ -175,6 +195,16 @@ int compare_markdown(const struct compare_group *groups, const struct comparison
             }
         }
         fputc('\n', out);
+    }
+    fputc('\n', out);
+    for (size_t g = 1; g < c->n_groups; g++) {
+        json_t *setup = compare_setup_differences(groups, g);
+        for (size_t i = 0; i < json_array_size(setup); i++) {
+            fprintf(out, "- not measured alike: %c: ", compare_letter(g));
+            escape_markdown(out, json_string_value(json_array_get(setup, i)));
+            fputc('\n', out);
+        }
+        json_decref(setup);
     }
     fprintf(out, "\n_%s. " RESULT_TRADEMARK "_\n", compare_noise_words(c->noise));
     return 0;
@@ -263,6 +293,9 @@ int compare_json(const struct compare_group *groups, const struct comparison *c,
             json_array_append_new(loads, row);
         }
         json_object_set_new(o, "loads", loads);
+        if (g > 0) {
+            json_object_set_new(o, "not_measured_alike", compare_setup_differences(groups, g));
+        }
         if (g > 0 && c->noise != COMPARE_NOISE_UNKNOWN) {
             json_object_set_new(o, "different", json_boolean(c->is_different[g]));
         }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define N_POINTS  10
 #define N_REPEATS 3
@@ -158,6 +159,63 @@ Test(compare, curves_without_a_common_load_are_compared_by_peak_only)
     cr_assert_eq(c.n_rows, 0);
     cr_assert_float_eq(c.peak_d[1].percent, 900, 1e-9);
     comparison_fini(&c);
+    result_fini(&a);
+    result_fini(&b);
+}
+
+/* The words of a comparison of two results, which must be free of each other's repeats. */
+static char *words(const struct result *a, const struct result *b)
+{
+    const struct result *pa[] = {a}, *pb[] = {b};
+    struct compare_group groups[2] = {{"a", pa, 1}, {"b", pb, 1}};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    cr_assert_eq(compare_render(groups, 2, REPORT_TEXT, out), 0);
+    fclose(out);
+    return text;
+}
+
+Test(compare, what_was_not_measured_alike_is_named)
+{
+    struct rng rng;
+    struct result a, b;
+    rng_seed(&rng, 1, 1);
+    simulate(&a, &rng, 1, true);
+    simulate(&b, &rng, 1, true);
+    a.campaign = json_pack("{s:{s:s, s:i, s:s}, s:f, s:s}", "workload", "name", "sfs3", "biod_max_read", 2,
+                           "description", "x", "run_s", 300.0, "engine", "native");
+    b.campaign = json_pack("{s:{s:s, s:i, s:s}, s:i, s:s}", "workload", "name", "sfs3", "biod_max_read", 4,
+                           "description", "y", "run_s", 300, "engine", "libnfs");
+    result_set(&a.workload, "sfs3");
+    result_set(&b.workload, "sfs3");
+    char *text = words(&a, &b);
+    cr_assert(strstr(text, "not measured alike: biod_max_read is 4, A has 2\n"), "%s", text);
+    cr_assert(strstr(text, "not measured alike: engine is \"libnfs\", A has \"native\"\n"), "%s", text);
+    cr_assert_not(strstr(text, "run_s") || strstr(text, "description") || strstr(text, "workload"), "%s", text);
+    free(text);
+
+    result_set(&b.workload, "sfs2008");
+    text = words(&a, &b);
+    cr_assert(strstr(text, "not measured alike: workload is sfs2008, A has sfs3\n"), "%s", text);
+    free(text);
+    result_fini(&a);
+    result_fini(&b);
+}
+
+Test(compare, a_figure_that_was_not_judged_is_not_denied)
+{
+    struct rng rng;
+    struct result a, b;
+    rng_seed(&rng, 1, 1);
+    simulate(&a, &rng, 1, true);
+    simulate(&b, &rng, 1, true);
+    for (int i = 0; i < N_POINTS; i++) { /* a half-width within the run: response times are judged, the peak is not */
+        a.points[i].response_ci95_ms = b.points[i].response_ci95_ms = a.points[i].response_ms;
+    }
+    char *text = words(&a, &b);
+    cr_assert(strstr(text, "where it is known; the rest is not judged"), "%s", text);
+    free(text);
     result_fini(&a);
     result_fini(&b);
 }
