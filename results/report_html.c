@@ -70,7 +70,7 @@ static void title(const struct result *r, const char *metric, FILE *out)
     fputs("<p class=\"headline\"><span>", out);
     escape_html(out, metric);
     fprintf(out, " = <b>%s ops/s</b></span><span>overall response time = <b>%s ms</b></span></p>\n<p class=\"badges\">",
-            report_ops(r->peak_ops_per_s, peak), report_ort(r->ort_ms, ort));
+            report_ops(report_peak(r), peak), report_ort(r->ort_ms, ort));
     if (r->is_published) {
         badge(out, "neutral", r->source ? "curve of others, redrawn" : "curve redrawn");
     }
@@ -104,7 +104,7 @@ static void cards(const struct result *r, FILE *out)
 {
     char value[48], label[96], ceiling[48];
     fputs("<div class=\"cards\">\n", out);
-    card(out, "Peak throughput", report_ops(r->peak_ops_per_s, value), " ops/s");
+    card(out, "Peak throughput", report_ops(report_peak(r), value), " ops/s");
     card(out, "Overall response time", report_ort(r->ort_ms, value), " ms");
     if (r->ceiling_ms > 0) {
         snprintf(label, sizeof label, "Peak under %s ms", report_limit(r->ceiling_ms, ceiling));

@@ -43,6 +43,7 @@ int png_from_svg(const char *svg, size_t n, double scale, FILE *out);
 /* "nfscurve sfs2008"; with "non-standard" when it is. */
 void report_metric_name(const struct result *r, char *out, size_t cap);
 /* As measured and as published: whole ops/s and two decimals; a dash for NAN. */
+double report_peak(const struct result *r); /* NAN: none */
 const char *report_ops(double v, char out[static 48]);
 const char *report_limit(double v, char out[static 48]);                   /* a ceiling: "20" */
 const char *report_ms(double v, char out[static 48]);                      /* enough digits for the size of the value */

@@ -17,8 +17,7 @@ int report_markdown(const struct result *r, FILE *out)
     report_metric_name(r, metric, sizeof metric);
     fputs("**", out);
     escape_markdown(out, metric);
-    fprintf(out, " = %s ops/s, overall response time %s ms**", report_ops(r->peak_ops_per_s, a),
-            report_ort(r->ort_ms, b));
+    fprintf(out, " = %s ops/s, overall response time %s ms**", report_ops(report_peak(r), a), report_ort(r->ort_ms, b));
     if (r->name && *r->name) {
         fputs(" (", out);
         escape_markdown(out, r->name);

@@ -169,7 +169,7 @@ void report_draw_curve(const struct result *r, FILE *out, bool is_alone, unsigne
     chart_begin(&c, title, is_alone);
     if (is_alone) {
         snprintf(label, sizeof label, "%.70s = %s ops/s, overall response time = %s ms%s", metric,
-                 report_ops(r->peak_ops_per_s, number), report_ort(r->ort_ms, ort), r->is_valid ? "" : ", INVALID");
+                 report_ops(report_peak(r), number), report_ort(r->ort_ms, ort), r->is_valid ? "" : ", INVALID");
         chart_heading(&c, r->name && *r->name ? r->name : "nfscurve", label);
         chart_foot(&c, REPORT_FOOT_1, REPORT_FOOT_2);
     }

@@ -131,7 +131,7 @@ static void print_headline(const struct result *r, FILE *out, const char *bold, 
     escape_terminal(out, r->name, ESCAPE_SHORT_BYTES);
     fprintf(out, "%s%s", r->name && *r->name ? "\n" : "", bold);
     put_line(out, metric);
-    fprintf(out, " = %s ops/s, overall response time %s ms%s\n", report_ops(r->peak_ops_per_s, peak),
+    fprintf(out, " = %s ops/s, overall response time %s ms%s\n", report_ops(report_peak(r), peak),
             report_ort(r->ort_ms, ort), plain);
     if (r->ceiling_ms > 0) {
         if (isfinite(r->peak_under_ceiling_ops_per_s)) {

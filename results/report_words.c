@@ -10,6 +10,12 @@ void report_metric_name(const struct result *r, char *out, size_t cap)
              r->is_standard ? "" : " (non-standard)");
 }
 
+/* No point that counts: no peak, rather than one of 0 ops/s. */
+double report_peak(const struct result *r)
+{
+    return r->n_curve_points ? r->peak_ops_per_s : NAN;
+}
+
 /* Plain digits, as the published pages have them and as people search for them. */
 const char *report_ops(double v, char out[static 48])
 {

@@ -171,3 +171,16 @@ Test(import_curve, nonstandard_stays_nonstandard)
     cr_assert(r.is_standard);
     result_fini(&r);
 }
+
+Test(import_curve, no_point_that_counts_is_no_peak_of_0)
+{
+    struct result r = parse("INVALID 100 99 0.7 29832 300 3 T 1045812 4 8 2 2 3.0\n");
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    cr_assert_eq(report_render(&r, REPORT_TEXT, out), 0);
+    fclose(out);
+    cr_assert(strstr(text, "nfscurve sfs3 = \xe2\x80\x93 ops/s"), "%s", text);
+    free(text);
+    result_fini(&r);
+}
