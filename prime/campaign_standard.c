@@ -88,7 +88,8 @@ void campaign_list_nonstandard(struct campaign_config *c)
         say_nonstandard(c, "run_s is %g, standard is %g", c->run_s, STANDARD_PHASE_S);
     }
     if (c->n_loads < STANDARD_POINTS) {
-        say_nonstandard(c, "%zu points, standard is at least %u", c->n_loads, STANDARD_POINTS);
+        say_nonstandard(c, "%zu point%s, standard is at least %u", c->n_loads, c->n_loads == 1 ? "" : "s",
+                        STANDARD_POINTS);
     }
     if (!is_evenly_spaced(c)) {
         say_nonstandard(c, "points are not evenly spaced");

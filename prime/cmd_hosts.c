@@ -8,6 +8,7 @@
 #include "key_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,8 +23,10 @@ static void print_finding(const struct cluster_host *host, const struct host_fin
         printf("  NOT USABLE: %s\n", f->message);
         return;
     }
-    printf("  %s, nfscurve %s, round trip %.0f us, clock %+.0f ms\n", facts->hostname, facts->version,
-           (double)facts->rtt_ns / 1e3, (double)facts->clock_skew_ns / 1e6);
+    /* "+ 0.0": a clock that agrees is not "-0.0" ms off */
+    double skew_ms = round((double)facts->clock_skew_ns / 1e5) / 10 + 0.0;
+    printf("  %s, nfscurve %s, round trip %.0f us, clock %+.1f ms\n", facts->hostname, facts->version,
+           (double)facts->rtt_ns / 1e3, skew_ms);
     printf("%12s %u x %s, %.1f GiB, %s\n", "", facts->n_cpus, facts->cpu_model, (double)facts->memory_bytes / (1 << 30),
            facts->os);
     if (facts->addresses[0]) {

@@ -50,6 +50,15 @@ static void print_head(const struct campaign_config *c, FILE *out)
     print_nonstandard(c, out);
 }
 
+static void print_port(const char *what, int64_t port, FILE *out)
+{
+    if (port == 0) {
+        fprintf(out, "%s from the portmapper", what);
+    } else {
+        fprintf(out, "%s %" PRId64, what, port);
+    }
+}
+
 static void print_targets(const struct campaign_config *c, FILE *out)
 {
     fprintf(out, "\ntargets\n");
@@ -59,9 +68,10 @@ static void print_targets(const struct campaign_config *c, FILE *out)
             fprintf(out, "  %-12s nfscurve-target on this host, export %s, data %s%s%s\n", t->name, t->export_path,
                     t->local.data, t->local.latency[0] ? ", latency " : "", t->local.latency);
         } else {
-            fprintf(out, "  %-12s %s:%s, NFS port %" PRId64 ", mount port %" PRId64 "%s\n", t->name, t->server,
-                    t->export_path, t->nfs_port, t->mount_port,
-                    t->nfs_port == 0 || t->mount_port == 0 ? " (0: asks the portmapper)" : "");
+            fprintf(out, "  %-12s %s:%s", t->name, t->server, t->export_path);
+            print_port(", NFS port", t->nfs_port, out);
+            print_port(", MOUNT port", t->mount_port, out);
+            fputc('\n', out);
         }
     }
 }
