@@ -4,7 +4,8 @@
  *   daemon <──── struct process_shared (MAP_SHARED memory) ────── process
  *
  * The shared memory is written by the process only. It survives the process, so a process that dies loses
- * nothing that it had measured. The process never outlives the daemon (PR_SET_PDEATHSIG, and end of file on its socket).
+ * nothing that it had measured. The process never outlives the daemon (PR_SET_PDEATHSIG, and end of file on its
+ * socket).
  */
 #ifndef NFSCURVE_LOADGEN_PROCESS_H
 #define NFSCURVE_LOADGEN_PROCESS_H
@@ -19,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROCESS_MESSAGE_MAX 512
+#define PROCESS_MESSAGE_MAX  512
 #define PROCESS_FINDINGS_MAX 64
 
 enum process_state {
@@ -30,9 +31,9 @@ enum process_state {
     PROCESS_ARMED,      /* load commanded, waiting for its start */
     PROCESS_WARMUP,
     PROCESS_RUN,
-    PROCESS_DRAINING,   /* run is over, waiting for the last replies */
+    PROCESS_DRAINING, /* run is over, waiting for the last replies */
     PROCESS_CLEANING,
-    PROCESS_FAILED      /* cannot go on; message says why */
+    PROCESS_FAILED /* cannot go on; message says why */
 };
 
 enum process_command_kind {
@@ -46,7 +47,7 @@ enum process_command_kind {
 
 struct process_command {
     enum process_command_kind kind;
-    uint32_t serial; /* of the command; process_shared.done_serial follows */
+    uint32_t serial;              /* of the command; process_shared.done_serial follows */
     struct process_layout layout; /* POPULATE, LOAD, CLEAN */
     uint32_t validate_level;      /* VALIDATE: 1..3 */
     mono_t start_at;              /* LOAD: same host, same clock */
@@ -55,7 +56,7 @@ struct process_command {
 
 /* A rule that the server broke, found by validation. */
 struct process_finding {
-    char rule[64];      /* "readdir-cookie-order" */
+    char rule[64]; /* "readdir-cookie-order" */
     char op[16];
     char expected[160];
     char got[160];
@@ -64,11 +65,11 @@ struct process_finding {
 /* What the process found out about its target. */
 struct process_facts {
     uint32_t rtmax, rtpref, wtmax, wtpref, dtpref; /* FSINFO */
-    uint32_t read_block_bytes, write_block_bytes;   /* chosen */
-    uint64_t n_files, fileset_bytes;                /* after the last POPULATE or at the end of a LOAD */
+    uint32_t read_block_bytes, write_block_bytes;  /* chosen */
+    uint64_t n_files, fileset_bytes;               /* after the last POPULATE or at the end of a LOAD */
     uint64_t n_files_created, n_files_kept, n_files_removed;
-    uint64_t n_files_touched, working_set_bytes;    /* in the last LOAD */
-    uint64_t memory_bytes;                          /* of the fileset table */
+    uint64_t n_files_touched, working_set_bytes; /* in the last LOAD */
+    uint64_t memory_bytes;                       /* of the fileset table */
     char local_address[64], server_address[64];
 };
 
@@ -76,13 +77,14 @@ struct process_facts {
 struct interval_log;
 
 struct process_shared {
-    _Atomic uint32_t state;        /* enum process_state */
-    _Atomic uint32_t done_serial;  /* of the last command that ended */
+    _Atomic uint32_t state;                         /* enum process_state */
+    _Atomic uint32_t done_serial;                   /* of the last command that ended */
     _Atomic uint64_t progress_done, progress_total; /* VALIDATE: checks, POPULATE, CLEAN: files */
-    _Atomic uint64_t live_ops;     /* good ops as counted, since LOAD began, warm-up included: never reset within a LOAD */
+    _Atomic uint64_t live_ops; /* good ops as counted, since LOAD began, warm-up included: never reset within a LOAD */
     _Atomic uint64_t live_response_sum_ns, live_errors;
     _Atomic int64_t run_started_ns, run_ended_ns; /* CLOCK_MONOTONIC of the recorded run; 0 before */
-    _Atomic uint32_t last_op;      /* 1 + enum nfs_op of the call or reply handled last; 0: none. Named when the process dies */
+    _Atomic uint32_t
+        last_op; /* 1 + enum nfs_op of the call or reply handled last; 0: none. Named when the process dies */
 
     /* plain memory: read by the daemon only when state is IDLE or FAILED, or when the process is dead */
     char message[PROCESS_MESSAGE_MAX];
@@ -102,7 +104,8 @@ struct process_setup {
     int command_fd;
 };
 
-/* The whole life of the forked process: returns its exit status (0 after PROCESS_DO_EXIT or the daemon's end). The caller _exit()s. */
+/* The whole life of the forked process: returns its exit status (0 after PROCESS_DO_EXIT or the daemon's end). The
+ * caller _exit()s. */
 int process_main(const struct process_setup *setup);
 
 #endif

@@ -83,7 +83,7 @@ static void put(const char *from, const char *to)
 
 static void copy_out(const char *from, const char *to)
 {
-    struct nfsfh *file;
+    struct nfsfh *file = NULL;
     int fd = open(to, O_WRONLY | O_CREAT | O_EXCL, 0644);
     if (fd < 0 || nfs_open(nfs, from, O_RDONLY, &file) < 0) {
         fatal("opening", from);
@@ -103,7 +103,7 @@ static void copy_out(const char *from, const char *to)
 static void get(const char *from, const char *to)
 {
     char inner_from[PATH_BYTES], inner_to[PATH_BYTES], link[PATH_BYTES];
-    struct nfsdir *dir;
+    struct nfsdir *dir = NULL;
     if (mkdir(to, 0755) < 0 || nfs_opendir(nfs, from, &dir) < 0) {
         fatal("listing", from);
     }
