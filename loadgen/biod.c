@@ -16,8 +16,9 @@ void biod_init(struct biod *biod, uint64_t offset, uint64_t bytes, uint32_t bloc
 
 bool biod_next(struct biod *biod, struct biod_piece *piece)
 {
-    if (biod->n_outstanding >= biod->limit)
+    if (biod->n_outstanding >= biod->limit) {
         return false;
+    }
     if (biod->n_tails > 0) {
         *piece = biod->tails[--biod->n_tails];
     } else if (biod->next < biod->end) {
@@ -37,8 +38,9 @@ void biod_done(struct biod *biod, const struct biod_piece *piece, uint32_t got, 
     assert(biod->n_outstanding > 0 && got <= piece->bytes);
     biod->n_outstanding--;
     /* There is room: a tail takes the place of an outstanding piece. */
-    if (again && got < piece->bytes)
+    if (again && got < piece->bytes) {
         biod->tails[biod->n_tails++] = (struct biod_piece){piece->offset + got, piece->bytes - got};
+    }
 }
 
 void biod_give_up(struct biod *biod)

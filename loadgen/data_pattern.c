@@ -27,11 +27,13 @@ int data_pattern_init(struct data_pattern *pattern, const struct workload *workl
     pattern->dedupe_percent = workload->dedupe_percent;
     uint32_t unit = pattern->verify ? DATA_CELL_BYTES : BLOCK_BYTES;
     pattern->zero_bytes = (uint32_t)(unit * workload->compress_percent / 100) & ~7u;
-    if (pattern->zero_bytes > unit - 64)
+    if (pattern->zero_bytes > unit - 64) {
         pattern->zero_bytes = unit - 64; /* room for the stamp */
+    }
     pattern->pool = malloc(POOL_BYTES + BLOCK_BYTES);
-    if (pattern->pool == NULL)
+    if (pattern->pool == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < POOL_BYTES; i += 8) {
         uint64_t r = rng_u64(&pattern->rng);
         memcpy(pattern->pool + i, &r, 8);
@@ -76,8 +78,9 @@ static void fill_cells(const struct data_pattern *p, uint8_t *out, size_t bytes,
     while (bytes > 0) {
         uint64_t start = offset / DATA_CELL_BYTES * DATA_CELL_BYTES;
         size_t skip = (size_t)(offset - start), n = DATA_CELL_BYTES - skip;
-        if (n > bytes)
+        if (n > bytes) {
             n = bytes;
+        }
         make_cell(p, cell, file, start, generation);
         memcpy(out, cell + skip, n);
         out += n;
@@ -96,8 +99,9 @@ static void fill_block(struct data_pattern *p, uint8_t *out, size_t n)
         memcpy(out, stamp, sizeof stamp);
     }
     size_t end = BLOCK_BYTES - p->zero_bytes;
-    if (n > end)
+    if (n > end) {
         memset(out + end, 0, n - end);
+    }
 }
 
 void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes, uint64_t file, uint64_t offset,
@@ -107,8 +111,9 @@ void data_pattern_fill(struct data_pattern *pattern, uint8_t *out, size_t bytes,
         fill_cells(pattern, out, bytes, file, offset, generation);
         return;
     }
-    for (size_t i = 0; i < bytes; i += BLOCK_BYTES)
+    for (size_t i = 0; i < bytes; i += BLOCK_BYTES) {
         fill_block(pattern, out + i, bytes - i < BLOCK_BYTES ? bytes - i : BLOCK_BYTES);
+    }
 }
 
 bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data, size_t bytes, uint64_t file,
@@ -132,8 +137,9 @@ bool data_pattern_check(const struct data_pattern *pattern, const uint8_t *data,
         make_cell(pattern, cell, file, offset + i, stamp.generation);
         if (memcmp(cell, data + i, DATA_CELL_BYTES) != 0) {
             size_t k = 0;
-            while (cell[k] == data[i + k])
+            while (cell[k] == data[i + k]) {
                 k++;
+            }
             snprintf(what, what_bytes, "offset %llu: byte %02x instead of %02x", (unsigned long long)(offset + i + k),
                      data[i + k], cell[k]);
             return false;

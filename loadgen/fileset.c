@@ -57,8 +57,9 @@ int fileset_init(struct fileset *fs, const struct workload *workload, const stru
                  (unsigned long long)layout_memory_bytes(layout));
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i < fs->n_slots; i++)
+    for (uint32_t i = 0; i < fs->n_slots; i++) {
         fs->slots[i].handle = FILESET_NONE;
+    }
     fs->n_in_state[SLOT_EMPTY] = fs->n_slots;
     for (uint32_t k = 0; k < fs->n_ws; k++) {
         uint64_t bytes = fileset_file_bytes(fs, fileset_ws_file(fs, k));
@@ -97,8 +98,9 @@ uint64_t fileset_file_bytes(const struct fileset *fs, uint64_t j)
 {
     uint64_t bytes = workload_file_bytes(fs->workload, fs->layout.first_file + j);
     /* A stamp covers a cell; a cell written in two pieces could not be checked. */
-    if (fs->workload->verify_data)
+    if (fs->workload->verify_data) {
         bytes = (bytes + STAMP_CELL_BYTES - 1) / STAMP_CELL_BYTES * STAMP_CELL_BYTES;
+    }
     return bytes;
 }
 
@@ -117,8 +119,9 @@ uint64_t fileset_dir_files(const struct fileset *fs, uint32_t dir, uint64_t *fir
 {
     uint64_t per = files_per_directory(fs);
     *first = dir * per;
-    if (*first >= fs->layout.n_files)
+    if (*first >= fs->layout.n_files) {
         return 0;
+    }
     uint64_t left = fs->layout.n_files - *first;
     return left < per || dir == fs->n_dirs - 1 ? left : per;
 }
@@ -140,10 +143,12 @@ void fileset_dir_name(const struct fileset *fs, uint32_t dir, uint32_t level, ch
     uint64_t number = dir;
     /* Digits of the leaf's number in base `width`, the first level taking what is left; without a width a level has one
      * directory. */
-    for (uint32_t l = depth; l > level; l--)
+    for (uint32_t l = depth; l > level; l--) {
         number = width > 0 ? number / width : 0;
-    if (level > 1 && width > 0)
+    }
+    if (level > 1 && width > 0) {
         number %= width;
+    }
     numbered(name, FILESET_DIR_PREFIX, number);
 }
 
@@ -183,8 +188,9 @@ uint32_t fileset_dir_slots(const struct fileset *fs, uint32_t dir, uint32_t *fir
 {
     uint64_t per = slots_per_directory(fs), at = dir * per;
     *first = (uint32_t)at;
-    if (at >= fs->n_slots)
+    if (at >= fs->n_slots) {
         return 0;
+    }
     uint64_t left = fs->n_slots - at;
     return (uint32_t)(left < per ? left : per);
 }
@@ -192,16 +198,19 @@ uint32_t fileset_dir_slots(const struct fileset *fs, uint32_t dir, uint32_t *fir
 bool fileset_parse_name(const char *name, uint32_t len, const char *prefix, uint64_t *number)
 {
     size_t n = strlen(prefix);
-    if (len < n + 5 || len > n + 15 || memcmp(name, prefix, n) != 0)
+    if (len < n + 5 || len > n + 15 || memcmp(name, prefix, n) != 0) {
         return false;
+    }
     uint64_t value = 0;
     for (uint32_t i = (uint32_t)n; i < len; i++) {
-        if (name[i] < '0' || name[i] > '9')
+        if (name[i] < '0' || name[i] > '9') {
             return false;
+        }
         value = value * 10 + (uint64_t)(name[i] - '0');
     }
-    if (len > n + 5 && name[n] == '0')
+    if (len > n + 5 && name[n] == '0') {
         return false;
+    }
     *number = value;
     return true;
 }
@@ -223,8 +232,9 @@ uint32_t fileset_ws_of_file(const struct fileset *fs, uint64_t j)
     uint64_t file = l->first_file + j;
     uint64_t w = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, file);
     if (w < l->first_working_set || w - l->first_working_set >= fs->n_ws ||
-        layout_working_set_file(l->lg_n_files, l->lg_n_working_set, w) != file)
+        layout_working_set_file(l->lg_n_files, l->lg_n_working_set, w) != file) {
         return FILESET_NONE;
+    }
     return (uint32_t)(w - l->first_working_set);
 }
 
@@ -247,30 +257,35 @@ void fileset_set_ws_bytes(struct fileset *fs, uint32_t k, uint64_t bytes)
 {
     assert(bytes <= FILESET_MAX_FILE_BYTES);
     fs->io_bytes += bytes - fileset_ws_bytes(fs, k);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         fs->ws_sizes[k][i] = (uint8_t)(bytes >> 8 * i);
+    }
 }
 
 uint32_t fileset_pick_slot(struct fileset *fs, struct rng *rng, uint32_t mask, bool idle)
 {
     uint32_t n = 0;
     for (int s = 0; s < SLOT_STATE_COUNT; s++) {
-        if (mask >> s & 1)
+        if (mask >> s & 1) {
             n += fs->n_in_state[s];
+        }
     }
-    if (n == 0)
+    if (n == 0) {
         return FILESET_NONE;
+    }
     /* Random probes are uniform; they fail only when few slots qualify, and then a scan from a random place will do. */
     uint32_t i = 0;
     for (int probe = 0; probe < 32; probe++) {
         i = (uint32_t)rng_below(rng, fs->n_slots);
-        if ((mask >> fs->slots[i].state & 1) && !(idle && fs->slots[i].n_users > 0))
+        if ((mask >> fs->slots[i].state & 1) && !(idle && fs->slots[i].n_users > 0)) {
             return i;
+        }
     }
     for (uint32_t k = 0; k < fs->n_slots; k++) {
         i = i + 1 < fs->n_slots ? i + 1 : 0;
-        if ((mask >> fs->slots[i].state & 1) && !(idle && fs->slots[i].n_users > 0))
+        if ((mask >> fs->slots[i].state & 1) && !(idle && fs->slots[i].n_users > 0)) {
             return i;
+        }
     }
     return FILESET_NONE;
 }
@@ -286,8 +301,9 @@ static int grow_slot_handles(struct fileset *fs)
 {
     uint32_t n = fs->max_slot_handles + fs->max_slot_handles / 8 + 16;
     struct nfs3_fh *grown = realloc(fs->slot_handles, n * sizeof *grown);
-    if (grown == NULL)
+    if (grown == NULL) {
         return -ENOMEM;
+    }
     fs->slot_handles = grown;
     fs->max_slot_handles = n;
     return 0;
@@ -311,8 +327,9 @@ int fileset_slot_set_handle(struct fileset *fs, uint32_t slot, const struct nfs3
             s->handle = fs->free_slot_handle;
             memcpy(&fs->free_slot_handle, fs->slot_handles[s->handle].data, sizeof fs->free_slot_handle);
         } else {
-            if (fs->n_slot_handles == fs->max_slot_handles && grow_slot_handles(fs) != 0)
+            if (fs->n_slot_handles == fs->max_slot_handles && grow_slot_handles(fs) != 0) {
                 return -ENOMEM;
+            }
             s->handle = fs->n_slot_handles++;
         }
     }

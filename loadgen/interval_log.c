@@ -57,8 +57,9 @@ void interval_log_reset(struct interval_log *log)
     atomic_store_explicit(&log->n_seconds, 0, memory_order_relaxed);
     atomic_store_explicit(&log->n_bytes, 0, memory_order_relaxed);
     log->n_dropped = 0;
-    if (n > INTERVAL_LOG_MAX_SECONDS)
+    if (n > INTERVAL_LOG_MAX_SECONDS) {
         n = INTERVAL_LOG_MAX_SECONDS;
+    }
     memset(log->at, 0, n * sizeof log->at[0]);
 }
 
@@ -93,36 +94,43 @@ static void merge_record(const struct interval_record *r, const uint8_t *buckets
     into->n_beyond += r->n_beyond;
     into->sum_ns += join(r->sum_ns);
     into->sum_sq_ns2 += join(r->sum_sq_ns2);
-    if (r->n_ops > 0 && r->min_ns < into->min_ns)
+    if (r->n_ops > 0 && r->min_ns < into->min_ns) {
         into->min_ns = r->min_ns;
-    if (r->n_ops > 0 && r->max_ns > into->max_ns)
+    }
+    if (r->n_ops > 0 && r->max_ns > into->max_ns) {
         into->max_ns = r->max_ns;
+    }
     for (uint32_t i = 0; i < r->n_buckets; i++) {
         struct interval_bucket b;
         memcpy(&b, buckets + i * sizeof b, sizeof b);
-        if (b.index < HISTOGRAM_BUCKETS)
+        if (b.index < HISTOGRAM_BUCKETS) {
             into->buckets[b.index] += b.count;
+        }
     }
 }
 
 void interval_log_read(const struct interval_log *log, uint32_t t_s, enum op_class c, uint64_t *n_ops,
                        uint64_t *n_errors, struct histogram *into)
 {
-    if (t_s >= interval_log_seconds(log) || log->at[t_s] == 0)
+    if (t_s >= interval_log_seconds(log) || log->at[t_s] == 0) {
         return;
+    }
     uint64_t end = atomic_load_explicit(&log->n_bytes, memory_order_acquire);
-    if (end > DATA_BYTES)
+    if (end > DATA_BYTES) {
         end = DATA_BYTES;
+    }
     uint64_t at = log->at[t_s] - 1;
     while (at < end && end - at >= sizeof(struct interval_record)) {
         struct interval_record r;
         memcpy(&r, log->data + at, sizeof r);
         at += sizeof r;
         uint64_t bucket_bytes = (uint64_t)r.n_buckets * sizeof(struct interval_bucket);
-        if (r.t_s != t_s || end - at < bucket_bytes)
+        if (r.t_s != t_s || end - at < bucket_bytes) {
             return;
-        if (r.class_number == (uint16_t)c)
+        }
+        if (r.class_number == (uint16_t)c) {
             merge_record(&r, log->data + at, n_ops, n_errors, into);
+        }
         at += bucket_bytes;
     }
 }
@@ -130,8 +138,9 @@ void interval_log_read(const struct interval_log *log, uint32_t t_s, enum op_cla
 struct interval_writer *interval_writer_create(struct interval_log *log)
 {
     struct interval_writer *w = malloc(sizeof *w);
-    if (w == NULL)
+    if (w == NULL) {
         return NULL;
+    }
     w->log = log;
     interval_writer_reset(w);
     return w;
@@ -173,14 +182,17 @@ static uint64_t append_class(struct interval_writer *w, int c, uint64_t at)
     split(h->sum_sq_ns2, r.sum_sq_ns2);
     uint64_t record_at = at;
     at += sizeof r;
-    if (at > DATA_BYTES)
+    if (at > DATA_BYTES) {
         return 0;
+    }
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS && h->count > 0; i++) {
-        if (h->buckets[i] == 0)
+        if (h->buckets[i] == 0) {
             continue;
+        }
         struct interval_bucket b = {.index = i, .count = (uint32_t)h->buckets[i]};
-        if (at + sizeof b > DATA_BYTES)
+        if (at + sizeof b > DATA_BYTES) {
             return 0;
+        }
         memcpy(w->log->data + at, &b, sizeof b);
         at += sizeof b;
         r.n_buckets++;
@@ -192,15 +204,18 @@ static uint64_t append_class(struct interval_writer *w, int c, uint64_t at)
 void interval_writer_flush(struct interval_writer *w)
 {
     struct interval_log *log = w->log;
-    if (!w->has_any)
+    if (!w->has_any) {
         return;
+    }
     uint64_t start = atomic_load_explicit(&log->n_bytes, memory_order_relaxed), at = start;
     for (int c = 0; c < OP_CLASS_COUNT; c++) {
-        if (w->classes[c].histogram.count == 0 && w->classes[c].n_errors == 0)
+        if (w->classes[c].histogram.count == 0 && w->classes[c].n_errors == 0) {
             continue;
+        }
         at = append_class(w, c, at);
-        if (at == 0)
+        if (at == 0) {
             break;
+        }
     }
     if (at == 0 || w->t_s >= INTERVAL_LOG_MAX_SECONDS) {
         log->n_dropped++;

@@ -22,8 +22,9 @@ void op_record_begin(struct op_record *record, struct process_shared *shared, st
 
 void op_record_cut(struct op_record *record, mono_t end)
 {
-    if (mono_before(end, record->end))
+    if (mono_before(end, record->end)) {
         record->end = end;
+    }
 }
 
 static bool is_in_run(const struct op_record *record, mono_t at)
@@ -49,8 +50,9 @@ static void count_op(struct op_record *record, enum nfs_op op, mono_t due, mono_
     int64_t headline = record->is_headline_from_due ? from_due : from_sent;
     add(&record->shared->live_ops, 1);
     add(&record->shared->live_response_sum_ns, (uint64_t)(headline > 0 ? headline : 0));
-    if (!is_in_run(record, done))
+    if (!is_in_run(record, done)) {
         return;
+    }
     histogram_record(&record->tally->ops[op].from_due, from_due);
     histogram_record(&record->tally->ops[op].from_sent, from_sent);
     interval_writer_good(record->intervals, second_of(record, done), nfs_op_class(op), headline);
@@ -59,13 +61,15 @@ static void count_op(struct op_record *record, enum nfs_op op, mono_t due, mono_
 void op_record_rpc(struct op_record *record, const struct rpc_event *event)
 {
     bool is_good = event->outcome == OP_OK;
-    if (!is_good)
+    if (!is_good) {
         add(&record->shared->live_errors, 1);
+    }
     if (is_in_run(record, event->done)) {
         struct op_tally *t = &record->tally->ops[event->op];
         t->n_outcome[event->outcome]++;
-        if (event->has_status)
+        if (event->has_status) {
             t->n_status[nfs_status_index(event->status)]++;
+        }
         histogram_record(&record->tally->generator.send_wait, mono_since_ns(event->sent, event->started));
         if (is_good) {
             t->n_physical++;
@@ -76,32 +80,38 @@ void op_record_rpc(struct op_record *record, const struct rpc_event *event)
             interval_writer_error(record->intervals, second_of(record, event->done), nfs_op_class(event->op));
         }
     }
-    if (is_good && record->is_physical)
+    if (is_good && record->is_physical) {
         count_op(record, event->op, event->due, event->sent, event->done);
+    }
 }
 
 void op_record_request(struct op_record *record, const struct request_event *event)
 {
-    if (is_in_run(record, event->done))
+    if (is_in_run(record, event->done)) {
         record->tally->ops[event->op].n_logical++;
-    if (!record->is_physical)
+    }
+    if (!record->is_physical) {
         count_op(record, event->op, event->due, event->sent, event->done);
+    }
 }
 
 void op_record_anomaly(struct op_record *record, enum anomaly anomaly, mono_t at)
 {
-    if (is_in_run(record, at))
+    if (is_in_run(record, at)) {
         record->tally->n_anomaly[anomaly]++;
+    }
 }
 
 void op_record_lateness(struct op_record *record, mono_t taken, int64_t lateness_ns, bool waited_for_slot)
 {
-    if (!is_in_run(record, taken))
+    if (!is_in_run(record, taken)) {
         return;
+    }
     struct generator_tally *g = &record->tally->generator;
     g->n_due++;
     g->n_waited_for_slot += waited_for_slot;
     g->n_waited_for_us += lateness_ns > PACER_LATE_NS;
-    if (lateness_ns >= 0)
+    if (lateness_ns >= 0) {
         histogram_record(&g->lateness, lateness_ns);
+    }
 }

@@ -19,8 +19,9 @@ static bool look_at(struct request *request, uint32_t mask)
 {
     struct fileset *fs = request->load->options.fileset;
     uint32_t slot = fileset_pick_slot(fs, &request->load->rng, mask, false);
-    if (slot == FILESET_NONE || fs->slots[slot].n_users == UINT8_MAX)
+    if (slot == FILESET_NONE || fs->slots[slot].n_users == UINT8_MAX) {
         return false;
+    }
     fs->slots[slot].n_users++;
     request->slot = slot;
     return true;
@@ -35,8 +36,9 @@ static bool set_object(struct request *request, struct rpc *rpc)
         rpc->fh = *fileset_slot_handle(fs, request->slot);
     } else {
         uint32_t row = working_set_pick(&load->working_set, WANT_ANY, 0, false);
-        if (row == FILESET_NONE)
+        if (row == FILESET_NONE) {
             return false;
+        }
         request->row = row;
         load->uses[request->number] = (struct file_use){row, false};
         rpc->fh = fs->ws_handles[row];
@@ -63,14 +65,16 @@ static bool set_name(struct request *request, struct rpc *rpc)
         dir = fileset_slot_dir(fs, request->slot);
     } else {
         uint32_t row = working_set_pick(&load->working_set, WANT_ANY, 0, false);
-        if (row == FILESET_NONE)
+        if (row == FILESET_NONE) {
             return false;
+        }
         uint64_t file = fileset_ws_file(fs, row);
         fileset_file_name(file, rpc->name);
         dir = fileset_file_dir(fs, file);
     }
-    if (is_missing)
+    if (is_missing) {
         rpc->expected_status = STATUS_NOENT;
+    }
     rpc->call.fh = &fs->dir_handles[dir];
     rpc->call.name = rpc->name;
     return true;
@@ -104,8 +108,9 @@ static bool prepare(struct request *request, struct rpc *rpc)
         set_setattr(request, rpc);
         return set_object(request, rpc);
     case NFS_OP_READLINK:
-        if (fs->n_symlinks == 0)
+        if (fs->n_symlinks == 0) {
             return false;
+        }
         request->dir = (uint32_t)rng_below(&load->rng, fs->n_symlinks);
         rpc->call.fh = &fs->symlink_handles[request->dir];
         return true;
@@ -130,8 +135,9 @@ int ops_begin_truncation(struct request *request)
     struct load *load = request->load;
     struct fileset *fs = load->options.fileset;
     uint32_t row = working_set_pick(&load->working_set, WANT_LARGEST, 0, true);
-    if (row == FILESET_NONE)
+    if (row == FILESET_NONE) {
         return -EAGAIN;
+    }
     load->n_truncations_in_a_row++;
     load->uses[request->number] = (struct file_use){row, true};
     request->row = row;
@@ -151,12 +157,15 @@ static bool is_right(const struct request *request, const struct nfs3_reply *rep
     case NFS_OP_GETATTR:
     case NFS_OP_ACCESS:
     case NFS_OP_SETATTR:
-        if (reply->attributes != NULL && reply->attributes->type != NFS3_REG)
+        if (reply->attributes != NULL && reply->attributes->type != NFS3_REG) {
             return false;
-        if (request->op == NFS_OP_ACCESS)
+        }
+        if (request->op == NFS_OP_ACCESS) {
             return (reply->access.access & ~ACCESS_ALL) == 0;
-        if (request->op == NFS_OP_GETATTR && request->row != FILESET_NONE)
+        }
+        if (request->op == NFS_OP_GETATTR && request->row != FILESET_NONE) {
             return reply->attributes == NULL || reply->attributes->size >= fileset_ws_bytes(fs, request->row);
+        }
         return !request->is_truncation || reply->attributes == NULL || reply->attributes->size == 0;
     case NFS_OP_LOOKUP:
         return is_missing || reply->attributes == NULL || reply->attributes->type == NFS3_REG;
@@ -173,21 +182,24 @@ static bool is_right(const struct request *request, const struct nfs3_reply *rep
 static enum op_outcome on_attributes(struct request *request, struct rpc *rpc, const struct nfs3_reply *reply,
                                      enum op_outcome outcome)
 {
-    if (outcome != OP_OK)
+    if (outcome != OP_OK) {
         return outcome;
+    }
     if (!is_right(request, reply, rpc->expected_status == STATUS_NOENT)) {
         request_anomaly(request, request->op == NFS_OP_READLINK ? ANOMALY_WRONG_DATA : ANOMALY_WRONG_ATTRIBUTES);
         return OP_WRONG;
     }
-    if (request->is_truncation)
+    if (request->is_truncation) {
         fileset_set_ws_bytes(request->load->options.fileset, request->row, 0);
+    }
     return OP_OK;
 }
 
 static void end_attributes(struct request *request)
 {
-    if (request->slot != FILESET_NONE)
+    if (request->slot != FILESET_NONE) {
         request->load->options.fileset->slots[request->slot].n_users--;
+    }
     request->load->uses[request->number] = (struct file_use){FILESET_NONE, false};
 }
 

@@ -81,8 +81,9 @@ static int begin_read(struct request *request)
     const struct load_options *o = &load->options;
     uint64_t bytes = draw_bytes(load, NFS_OP_READ, &load->read_sizes, o->read_block_bytes);
     uint32_t row = working_set_pick(&load->working_set, WANT_FIT, bytes, false);
-    if (row == FILESET_NONE)
+    if (row == FILESET_NONE) {
         return -EAGAIN;
+    }
     claim(request, row, false);
     request->old_bytes = fileset_ws_bytes(o->fileset, row);
     request->offset = draw_offset(load, request->old_bytes, bytes, o->read_block_bytes);
@@ -101,8 +102,9 @@ static int begin_read(struct request *request)
 /* What a piece must bring: the file's bytes in it. */
 static uint32_t known_bytes(const struct request *request, const struct biod_piece *piece)
 {
-    if (piece->offset >= request->old_bytes)
+    if (piece->offset >= request->old_bytes) {
         return 0;
+    }
     uint64_t left = request->old_bytes - piece->offset;
     return left < piece->bytes ? (uint32_t)left : piece->bytes;
 }
@@ -115,9 +117,10 @@ static enum op_outcome judge_read(struct request *request, struct rpc *rpc, cons
                                                     file_identity(load->options.fileset, request->row),
                                                     rpc->piece.offset, load->generation, what, sizeof what)) {
         request_anomaly(request, ANOMALY_WRONG_DATA);
-        if (load->n_warnings++ < MAX_WARNINGS)
+        if (load->n_warnings++ < MAX_WARNINGS) {
             log_warn("wrong data in file %llu: %s",
                      (unsigned long long)fileset_ws_file(load->options.fileset, request->row), what);
+        }
         return OP_WRONG;
     }
     if (reply->attributes != NULL && reply->attributes->type != NFS3_REG) {
@@ -169,9 +172,10 @@ static void send_writes(struct request *request)
         rpc->call.write.count = piece.bytes;
         rpc->call.write.stable = NFS3_UNSTABLE;
         rpc->call.write.data = data;
-        if (data != NULL)
+        if (data != NULL) {
             data_pattern_fill(&load->pattern, data, piece.bytes, file_identity(fs, request->row), piece.offset,
                               request->generation);
+        }
         if (!request_send(rpc)) {
             biod_done(&request->biod, &piece, 0, false);
             biod_give_up(&request->biod);
@@ -191,8 +195,9 @@ static void start_writing(struct request *request)
 /* What the next WRITE is to be; kept when a truncation goes before it. */
 static void draw_write(struct load *load)
 {
-    if (load->has_write)
+    if (load->has_write) {
         return;
+    }
     const struct load_options *o = &load->options;
     load->write_bytes = draw_bytes(load, NFS_OP_WRITE, &load->write_sizes, o->write_block_bytes);
     if (load->pattern.verify) { /* whole cells only */
@@ -220,11 +225,13 @@ static int begin_write(struct request *request)
         is_append = false;
     }
     uint32_t row = working_set_pick(&load->working_set, is_append ? WANT_ANY : WANT_FIT, bytes, true);
-    if (row == FILESET_NONE)
+    if (row == FILESET_NONE) {
         return -EAGAIN;
+    }
     uint64_t size = fileset_ws_bytes(fs, row);
-    if (size + bytes > FILESET_MAX_FILE_BYTES)
+    if (size + bytes > FILESET_MAX_FILE_BYTES) {
         is_append = false;
+    }
     claim(request, row, true);
     load->has_write = false;
     load->n_truncations_in_a_row = 0;
@@ -238,8 +245,9 @@ static int begin_write(struct request *request)
         request->offset -= request->offset % DATA_CELL_BYTES;
     }
     request->generation = ++load->generation;
-    if (request->offset + bytes > size)
+    if (request->offset + bytes > size) {
         fileset_set_ws_bytes(fs, row, request->offset + bytes);
+    }
     start_writing(request);
     return 0;
 }
@@ -275,18 +283,21 @@ static enum op_outcome on_write_reply(struct request *request, const struct rpc 
     if (outcome == OP_OK && got < piece.bytes) {
         /* RFC 1813 3.3.7: a short WRITE is legal, the tail is sent again. */
         request_anomaly(request, ANOMALY_SHORT_WRITE);
-        if (got == 0 && ++request->n_rounds >= MAX_EMPTY)
+        if (got == 0 && ++request->n_rounds >= MAX_EMPTY) {
             outcome = OP_WRONG;
+        }
     }
     if (outcome == OP_OK) {
-        if (request->has_verifier && request->verifier != reply->write.verifier)
+        if (request->has_verifier && request->verifier != reply->write.verifier) {
             request->verifier_changed = true;
+        }
         request->verifier = reply->write.verifier;
         request->has_verifier = true;
     }
     biod_done(&request->biod, &piece, got, outcome == OP_OK);
-    if (outcome != OP_OK)
+    if (outcome != OP_OK) {
         biod_give_up(&request->biod);
+    }
     return outcome;
 }
 
@@ -294,21 +305,24 @@ static enum op_outcome on_write(struct request *request, struct rpc *rpc, const 
                                 enum op_outcome outcome)
 {
     if (request->step == STEP_COMMITTING) {
-        if (outcome != OP_OK || reply->commit.verifier == request->verifier)
+        if (outcome != OP_OK || reply->commit.verifier == request->verifier) {
             return outcome;
+        }
         write_again(request);
         return OP_WRONG;
     }
     outcome = on_write_reply(request, rpc, reply, outcome);
-    if (outcome != OP_OK)
+    if (outcome != OP_OK) {
         request->bytes = 0; /* not all of it is there; no COMMIT, and the size goes back */
-    else
+    } else {
         send_writes(request);
+    }
     if (biod_is_complete(&request->biod) && request->bytes > 0) {
-        if (request->verifier_changed)
+        if (request->verifier_changed) {
             write_again(request);
-        else
+        } else {
             send_commit(request);
+        }
     }
     return outcome;
 }
@@ -317,16 +331,18 @@ static void end_write(struct request *request)
 {
     /* A request that did not come through leaves the file somewhere between its old and its new size: only the old one
      * is sure. */
-    if (!request->is_good && request->row != FILESET_NONE)
+    if (!request->is_good && request->row != FILESET_NONE) {
         fileset_set_ws_bytes(request->load->options.fileset, request->row, request->old_bytes);
+    }
     end_data(request);
 }
 
 static int begin_commit(struct request *request)
 {
     uint32_t row = working_set_pick(&request->load->working_set, WANT_ANY, 0, false);
-    if (row == FILESET_NONE)
+    if (row == FILESET_NONE) {
         return -EAGAIN;
+    }
     claim(request, row, false);
     struct rpc *rpc = request_rpc(request, NFS_OP_COMMIT);
     rpc->call.fh = &request->load->options.fileset->ws_handles[row];

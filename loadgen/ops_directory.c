@@ -50,14 +50,17 @@ static bool is_advancing(const struct request *request, const struct nfs3_reply 
 {
     uint32_t n = reply->readdir.n;
     const struct nfs3_dir_entry *entries = reply->readdir.entries;
-    if (n == 0)
+    if (n == 0) {
         return reply->readdir.eof;
-    for (uint32_t i = 0; i < n; i++) {
-        if (entries[i].cookie == request->cookie || (i > 0 && entries[i].cookie == entries[i - 1].cookie))
-            return false;
     }
-    if (request->n_entries > 0 && entries[0].fileid == request->first_fileid)
+    for (uint32_t i = 0; i < n; i++) {
+        if (entries[i].cookie == request->cookie || (i > 0 && entries[i].cookie == entries[i - 1].cookie)) {
+            return false;
+        }
+    }
+    if (request->n_entries > 0 && entries[0].fileid == request->first_fileid) {
         return false; /* from the start again */
+    }
     return reply->readdir.eof || request->n_entries + n <= most_entries(request);
 }
 
@@ -65,15 +68,17 @@ static enum op_outcome on_directory(struct request *request, struct rpc *rpc, co
                                     enum op_outcome outcome)
 {
     (void)rpc;
-    if (outcome != OP_OK)
+    if (outcome != OP_OK) {
         return outcome;
+    }
     if (!is_advancing(request, reply)) {
         request_anomaly(request, ANOMALY_BAD_COOKIE);
         return OP_WRONG;
     }
     uint32_t n = reply->readdir.n;
-    if (request->n_entries == 0 && n > 0)
+    if (request->n_entries == 0 && n > 0) {
         request->first_fileid = reply->readdir.entries[0].fileid;
+    }
     request->n_entries += n;
     if (!reply->readdir.eof) {
         request->cookie = reply->readdir.entries[n - 1].cookie;

@@ -48,8 +48,9 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
     pacer->options = *options;
     pacer->ops_per_request = options->ops_per_request;
     int error = deck_init_uniform(&pacer->strata, STRATA);
-    if (error != 0)
+    if (error != 0) {
         return error;
+    }
     rng_seed(&pacer->rng, options->seed, 0x7068617365);
     pacer->has_slot_since = options->start;
 
@@ -57,8 +58,9 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
     double period = period_ns(pacer);
     if (options->kind == PACING_SFS) {
         pacer->streams = calloc(options->n_slots, sizeof *pacer->streams);
-        if (pacer->streams == NULL)
+        if (pacer->streams == NULL) {
             return -ENOMEM;
+        }
         for (uint32_t i = 0; i < options->n_slots; i++) {
             struct pacer_stream *s = &pacer->streams[i];
             s->line_ns = rng_unit(&pacer->rng) * period;
@@ -68,10 +70,12 @@ int pacer_init(struct pacer *pacer, const struct pacer_options *options)
         return 0;
     }
     pacer->free_slots = calloc(options->n_slots, sizeof *pacer->free_slots);
-    if (pacer->free_slots == NULL)
+    if (pacer->free_slots == NULL) {
         return -ENOMEM;
-    for (uint32_t i = 0; i < options->n_slots; i++)
+    }
+    for (uint32_t i = 0; i < options->n_slots; i++) {
         pacer->free_slots[i] = options->n_slots - 1 - i;
+    }
     pacer->n_free = options->n_slots;
     /* Exponential gaps have no memory: the first one is a phase by itself. */
     bool is_poisson = options->kind == PACING_OPEN && options->arrivals == ARRIVALS_POISSON;
@@ -96,11 +100,13 @@ static bool take_stream(struct pacer *p, mono_t now, struct pacer_ticket *ticket
     for (uint32_t i = 0; i < p->options.n_slots; i++) {
         const struct pacer_stream *s = &p->streams[i];
         if (s->is_idle && s->due.ns <= now.ns &&
-            (first == p->options.n_slots || mono_before(s->due, p->streams[first].due)))
+            (first == p->options.n_slots || mono_before(s->due, p->streams[first].due))) {
             first = i;
+        }
     }
-    if (first == p->options.n_slots)
+    if (first == p->options.n_slots) {
         return false;
+    }
     struct pacer_stream *s = &p->streams[first];
     s->is_idle = false;
     s->taken = now;
@@ -110,22 +116,26 @@ static bool take_stream(struct pacer *p, mono_t now, struct pacer_ticket *ticket
 
 static bool take_slot(struct pacer *p, mono_t now, struct pacer_ticket *ticket)
 {
-    if (p->n_free == 0)
+    if (p->n_free == 0) {
         return false;
+    }
     if (p->options.kind == PACING_MAX) {
-        if (mono_before(now, p->options.start))
+        if (mono_before(now, p->options.start)) {
             return false;
+        }
         *ticket = (struct pacer_ticket){.slot = p->free_slots[--p->n_free], .due = now, .lateness_ns = -1};
         return true;
     }
-    if (mono_before(now, p->next_due))
+    if (mono_before(now, p->next_due)) {
         return false;
+    }
     *ticket = (struct pacer_ticket){.slot = p->free_slots[--p->n_free],
                                     .due = p->next_due,
                                     .waited_for_slot = mono_before(p->next_due, p->has_slot_since),
                                     .lateness_ns = mono_since_ns(now, p->next_due)};
-    if (ticket->waited_for_slot)
+    if (ticket->waited_for_slot) {
         ticket->lateness_ns = -1;
+    }
     p->next_due = mono_plus_ns(p->next_due, (int64_t)gap_ns(p));
     return true;
 }
@@ -133,8 +143,9 @@ static bool take_slot(struct pacer *p, mono_t now, struct pacer_ticket *ticket)
 bool pacer_take(struct pacer *pacer, mono_t now, struct pacer_ticket *ticket)
 {
     bool taken = pacer->options.kind == PACING_SFS ? take_stream(pacer, now, ticket) : take_slot(pacer, now, ticket);
-    if (!taken)
+    if (!taken) {
         return false;
+    }
     pacer->n_taken++;
     pacer->n_waited_for_slot += ticket->waited_for_slot;
     pacer->n_waited_for_us += ticket->lateness_ns > PACER_LATE_NS;
@@ -212,8 +223,9 @@ void pacer_release(struct pacer *pacer, uint32_t slot, mono_t now, double n_ops)
     assert(pacer->n_free < pacer->options.n_slots);
     /* The schedule moved by the mean of a request when this one was taken; it turned out to be n_ops. */
     pacer->line_ns += 1e9 * (n_ops - pacer->ops_per_request) / pacer->options.ops_per_s;
-    if (pacer->n_free == 0)
+    if (pacer->n_free == 0) {
         pacer->has_slot_since = now;
+    }
     pacer->free_slots[pacer->n_free++] = slot;
 }
 
@@ -223,13 +235,15 @@ mono_t pacer_next(const struct pacer *pacer)
         mono_t next = MONO_NEVER;
         for (uint32_t i = 0; i < pacer->options.n_slots; i++) {
             const struct pacer_stream *s = &pacer->streams[i];
-            if (s->is_idle && mono_before(s->due, next))
+            if (s->is_idle && mono_before(s->due, next)) {
                 next = s->due;
+            }
         }
         return next;
     }
-    if (pacer->n_free == 0)
+    if (pacer->n_free == 0) {
         return MONO_NEVER;
+    }
     return pacer->options.kind == PACING_MAX ? pacer->options.start : pacer->next_due;
 }
 
@@ -240,15 +254,17 @@ void pacer_set_ops_per_request(struct pacer *pacer, double ops_per_request)
 
 void pacer_rebase(struct pacer *pacer)
 {
-    for (uint32_t i = 0; pacer->streams != NULL && i < pacer->options.n_slots; i++)
+    for (uint32_t i = 0; pacer->streams != NULL && i < pacer->options.n_slots; i++) {
         pacer->streams[i].rebase = true;
+    }
 }
 
 uint64_t pacer_count_waiting(struct pacer *pacer, mono_t end)
 {
     uint64_t n = 0;
-    if (pacer->options.kind != PACING_OPEN)
+    if (pacer->options.kind != PACING_OPEN) {
         return 0;
+    }
     while (mono_before(pacer->next_due, end)) {
         n++;
         pacer->next_due = mono_plus_ns(pacer->next_due, (int64_t)gap_ns(pacer));

@@ -21,19 +21,22 @@ int request_init(struct request *request, struct load *load, uint32_t number, ui
     request->load = load;
     request->number = number;
     request->rpcs = calloc(n_calls, sizeof *request->rpcs);
-    if (request->rpcs == NULL)
+    if (request->rpcs == NULL) {
         return -ENOMEM;
+    }
     request->n_calls = n_calls;
-    for (uint32_t i = 0; i < n_calls; i++)
+    for (uint32_t i = 0; i < n_calls; i++) {
         request->rpcs[i].request = request;
+    }
     return 0;
 }
 
 void request_fini(struct request *request)
 {
     for (uint32_t i = 0; i < request->n_calls; i++) {
-        if (request->rpcs[i].retry != NULL)
+        if (request->rpcs[i].retry != NULL) {
             event_free(request->rpcs[i].retry);
+        }
         free(request->rpcs[i].buffer);
     }
     free(request->rpcs);
@@ -75,21 +78,24 @@ static enum op_outcome classify(const struct rpc *rpc, const struct nfs3_reply *
 static enum op_outcome judge_names(struct request *request, const struct rpc *rpc, const struct nfs3_reply *reply,
                                    enum op_outcome outcome)
 {
-    if (reply->result != NFS3_CALL_OK)
+    if (reply->result != NFS3_CALL_OK) {
         return outcome;
+    }
     if (rpc->expected_status == STATUS_NOENT && reply->status == STATUS_OK) {
         request_anomaly(request, ANOMALY_UNEXPECTED_OK);
         return OP_WRONG;
     }
-    if (rpc->expected_status == STATUS_OK && reply->status == STATUS_NOENT)
+    if (rpc->expected_status == STATUS_OK && reply->status == STATUS_NOENT) {
         request_anomaly(request, ANOMALY_MISSING_NAME);
+    }
     return outcome;
 }
 
 static void end_if_idle(struct request *request)
 {
-    if (request->n_in_flight > 0)
+    if (request->n_in_flight > 0) {
         return;
+    }
     op_driver_of(request->op)->end(request);
     op_mix_settle(&request->load->mix, &request->charge, request->n_rpcs);
     request->state = REQUEST_IDLE;
@@ -131,13 +137,16 @@ void request_abandon_retries(struct request *request)
 static bool put_off(struct rpc *rpc)
 {
     struct load *load = rpc->request->load;
-    if (load->is_stopping || !mono_before(mono_now(), rpc->give_up_at))
+    if (load->is_stopping || !mono_before(mono_now(), rpc->give_up_at)) {
         return false;
+    }
     rpc->pause_ns = rpc->pause_ns == 0 ? FIRST_PAUSE_NS : rpc->pause_ns * 2;
-    if (rpc->pause_ns > LONGEST_PAUSE_NS)
+    if (rpc->pause_ns > LONGEST_PAUSE_NS) {
         rpc->pause_ns = LONGEST_PAUSE_NS;
-    if (rpc->retry == NULL)
+    }
+    if (rpc->retry == NULL) {
         rpc->retry = event_new(load->options.base, -1, 0, ask_again, rpc);
+    }
     struct timeval tv = {rpc->pause_ns / NS_PER_S, rpc->pause_ns % NS_PER_S / NS_PER_US};
     return rpc->retry != NULL && event_add(rpc->retry, &tv) == 0;
 }
@@ -176,18 +185,21 @@ static void on_done(struct nfs3_call *call, const struct nfs3_reply *reply)
     event.outcome = judge_names(request, rpc, reply, event.outcome);
     request->n_in_flight--;
     rpc->is_used = false;
-    if (event.op == NFS_OP_READ && event.outcome == OP_OK)
+    if (event.op == NFS_OP_READ && event.outcome == OP_OK) {
         event.read_bytes = reply->read.count;
-    if (event.op == NFS_OP_WRITE && event.outcome == OP_OK)
+    }
+    if (event.op == NFS_OP_WRITE && event.outcome == OP_OK) {
         event.write_bytes = reply->write.count;
+    }
     event.outcome = op_driver_of(request->op)->on_reply(request, rpc, reply, event.outcome);
     if (event.outcome != OP_OK) {
         request->is_good = false;
         event.read_bytes = event.write_bytes = 0;
     }
     /* A stop closes the connection under what is still in flight: that is our doing and no error of the server. */
-    if (!(load->is_stopping && reply->result == NFS3_CALL_BROKEN))
+    if (!(load->is_stopping && reply->result == NFS3_CALL_BROKEN)) {
         op_record_rpc(&load->record, &event);
+    }
     end_if_idle(request);
 }
 
@@ -195,8 +207,9 @@ struct rpc *request_rpc(struct request *request, enum nfs_op op)
 {
     for (uint32_t i = 0; i < request->n_calls; i++) {
         struct rpc *rpc = &request->rpcs[i];
-        if (rpc->is_used)
+        if (rpc->is_used) {
             continue;
+        }
         memset(&rpc->call, 0, sizeof rpc->call);
         rpc->is_used = true;
         rpc->call.op = op;
@@ -234,8 +247,9 @@ bool request_send(struct rpc *rpc)
     request->n_in_flight--;
     rpc->is_used = false;
     request->is_good = false;
-    if (load->is_stopping)
+    if (load->is_stopping) {
         return false;
+    }
     mono_t now = mono_now();
     request->n_rpcs[rpc->call.op]++;
     struct rpc_event event = {
@@ -257,8 +271,9 @@ bool request_begin(struct request *request)
     request->n_rounds = 0;
     request->n_entries = 0;
     int error = op_driver_of(request->op)->begin(request);
-    if (error == -EAGAIN)
+    if (error == -EAGAIN) {
         return false;
+    }
     end_if_idle(request); /* when not even the first RPC could be sent */
     return true;
 }

@@ -38,10 +38,12 @@ int working_set_init(struct working_set *ws, struct fileset *fileset, struct fil
     dist_zipf_init(&ws->zipf, fileset->layout.lg_n_working_set > 0 ? fileset->layout.lg_n_working_set : 1,
                    fileset->workload->zipf_theta);
     ws->stride = (uint32_t)(fileset->n_ws * 0.6180339887498949);
-    if (ws->stride == 0)
+    if (ws->stride == 0) {
         ws->stride = 1;
-    while (gcd(ws->stride, fileset->n_ws) != 1)
+    }
+    while (gcd(ws->stride, fileset->n_ws) != 1) {
         ws->stride++;
+    }
     ws->touched = calloc(fileset->n_ws / 8 + 1, 1);
     return ws->touched != NULL ? 0 : -ENOMEM;
 }
@@ -62,11 +64,13 @@ void working_set_touch(struct working_set *ws, uint32_t k)
 
 static bool is_usable(const struct working_set *ws, uint32_t k, bool is_writer)
 {
-    if (ws->fileset->ws_handles[k].len == 0)
+    if (ws->fileset->ws_handles[k].len == 0) {
         return false; /* its creation failed */
+    }
     for (uint32_t i = 0; i < ws->n_uses; i++) {
-        if (ws->uses[i].file == k && (is_writer || ws->uses[i].is_writer))
+        if (ws->uses[i].file == k && (is_writer || ws->uses[i].is_writer)) {
             return false;
+        }
     }
     return true;
 }
@@ -95,8 +99,9 @@ struct best {
 /* The better of two for a request: the smallest that holds it, or else the largest. */
 static bool is_better(uint64_t bytes, uint64_t than, uint64_t wanted)
 {
-    if ((bytes >= wanted) != (than >= wanted))
+    if ((bytes >= wanted) != (than >= wanted)) {
         return bytes >= wanted;
+    }
     return bytes >= wanted ? bytes < than : bytes > than;
 }
 
@@ -106,18 +111,21 @@ static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want wan
 {
     uint32_t first, n_groups = ws->fileset->layout.n_access_groups;
     uint32_t n = group_rows(ws, g, &first);
-    if (n == 0)
+    if (n == 0) {
         return false;
+    }
     uint32_t at = (uint32_t)rng_below(&ws->rng, n);
     uint32_t looks = want == WANT_LARGEST ? LARGEST_OF : want == WANT_ANY ? n : MAX_LOOKS;
     for (uint32_t i = 0; i < n && i < looks; i++, at = at + 1 < n ? at + 1 : 0) {
         uint32_t row = first + at * n_groups;
-        if (!is_usable(ws, row, is_writer))
+        if (!is_usable(ws, row, is_writer)) {
             continue;
+        }
         uint64_t size = fileset_ws_bytes(ws->fileset, row);
         bool is_first = best->row == FILESET_NONE;
-        if (is_first || (want == WANT_LARGEST ? size > best->bytes : is_better(size, best->bytes, bytes)))
+        if (is_first || (want == WANT_LARGEST ? size > best->bytes : is_better(size, best->bytes, bytes))) {
             *best = (struct best){row, size};
+        }
         if (want == WANT_ANY || (want == WANT_FIT && size >= bytes && size <= bytes + FIT_SLACK)) {
             *best = (struct best){row, size};
             return true;
@@ -130,8 +138,9 @@ static uint32_t pick_from_groups(struct working_set *ws, enum file_want want, ui
 {
     struct best best = {FILESET_NONE, 0};
     for (uint32_t i = 0; i < GROUP_TRIES; i++) {
-        if (look_in_group(ws, draw_group(ws), want, bytes, is_writer, &best))
+        if (look_in_group(ws, draw_group(ws), want, bytes, is_writer, &best)) {
             return best.row;
+        }
     }
     return best.row;
 }
@@ -146,8 +155,9 @@ static uint32_t draw_rank(struct working_set *ws)
 {
     const struct workload *w = ws->fileset->workload;
     uint32_t n = ws->fileset->n_ws;
-    if (w->popularity == POPULARITY_ZIPF)
+    if (w->popularity == POPULARITY_ZIPF) {
         return draw_zipf(ws);
+    }
     if (w->popularity == POPULARITY_HOT_SET) {
         /* In fractions of a file, so that small slices have the same share of hot files as large ones. */
         double n_hot = n * w->hot_set_percent / 100, u = rng_unit(&ws->rng);
@@ -163,22 +173,27 @@ static uint32_t pick_by_rank(struct working_set *ws, enum file_want want, bool i
     struct best best = {FILESET_NONE, 0};
     for (uint32_t i = 0; i < WRITER_TRIES; i++) {
         uint32_t row = (uint32_t)((uint64_t)draw_rank(ws) * ws->stride % ws->fileset->n_ws);
-        if (!is_usable(ws, row, is_writer))
+        if (!is_usable(ws, row, is_writer)) {
             continue;
+        }
         uint64_t size = fileset_ws_bytes(ws->fileset, row);
-        if (want != WANT_LARGEST)
+        if (want != WANT_LARGEST) {
             return row;
-        if (best.row == FILESET_NONE || size > best.bytes)
+        }
+        if (best.row == FILESET_NONE || size > best.bytes) {
             best = (struct best){row, size};
-        if (i + 1 >= LARGEST_OF)
+        }
+        if (i + 1 >= LARGEST_OF) {
             break;
+        }
     }
     return best.row;
 }
 
 uint32_t working_set_pick(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer)
 {
-    if (ws->fileset->workload->popularity == POPULARITY_ACCESS_GROUPS)
+    if (ws->fileset->workload->popularity == POPULARITY_ACCESS_GROUPS) {
         return pick_from_groups(ws, want, bytes, is_writer);
+    }
     return pick_by_rank(ws, want, is_writer);
 }
