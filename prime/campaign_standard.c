@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* Standard values: sfs-facts section 6, the published run rules. */
-#define STANDARD_PHASE_S 300.0
-#define STANDARD_POINTS  10u
+#define STANDARD_PHASE_S   300.0
+#define STANDARD_POINTS    10u
+#define STANDARD_PROCESSES 8u
 
 static void say_nonstandard(struct campaign_config *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void say_nonstandard(struct campaign_config *c, const char *fmt, ...)
@@ -90,6 +91,12 @@ void campaign_list_nonstandard(struct campaign_config *c)
     if (c->n_loads < STANDARD_POINTS) {
         say_nonstandard(c, "%zu point%s, standard is at least %u", c->n_loads, c->n_loads == 1 ? "" : "s",
                         STANDARD_POINTS);
+    }
+    /* The rule is per network. How many networks there are is not known here; one at least. */
+    size_t n_processes = c->n_loadgens * (size_t)c->processes_per_loadgen;
+    if (n_processes < STANDARD_PROCESSES) {
+        say_nonstandard(c, "%zu process%s, standard is at least %u per network", n_processes,
+                        n_processes == 1 ? "" : "es", STANDARD_PROCESSES);
     }
     if (!is_evenly_spaced(c)) {
         say_nonstandard(c, "points are not evenly spaced");

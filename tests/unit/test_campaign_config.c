@@ -212,6 +212,7 @@ Test(campaign_config, standard_values_are_standard_and_each_other_one_is_named)
     cr_assert_eq(n_nonstandard("{\"workload\": \"sfs2008\", \"run_s\": 60, \"warmup_s\": 9, " TEN "}"), 2);
     cr_assert_eq(n_nonstandard("{\"workload\": \"sfs2008\", \"fileset_mb_per_op\": 1, " TEN "}"), 1);
     cr_assert_eq(n_nonstandard("{\"workload\": \"sfs2008\", \"append_percent\": 10, " TEN "}"), 1);
+    cr_assert_eq(n_nonstandard("{\"workload\": \"sfs2008\", \"processes_per_loadgen\": 7, " TEN "}"), 1);
     cr_assert_eq(n_nonstandard(GOOD "}"), 1); /* two points */
     cr_assert_eq(n_nonstandard("{\"workload\": \"sfs2008\", \"load_ops_per_s\": [1,2,3,4,5,6,7,8,9,20], " GOOD_TARGETS
                                ", " GOOD_LOADGENS "}"),
