@@ -80,22 +80,23 @@ static bool same_host(const struct result_loadgen *a, const struct result_loadge
            strcmp(a->os ? a->os : "", b->os ? b->os : "") == 0;
 }
 
-/* Number of the type of load generator i: load generators on equal hosts are of one type. */
-static size_t type_of(const struct result *r, size_t i, bool *is_new)
+/* The first load generator on a host like that of load generator i: i itself when there is none before it. */
+static size_t first_like(const struct result *r, size_t i)
+{
+    size_t first = 0;
+    while (!same_host(&r->loadgens[first], &r->loadgens[i])) {
+        first++;
+    }
+    return first;
+}
+
+/* Load generators on equal hosts are of one type; types are numbered from 1 in the order of their first load generator.
+ */
+static size_t type_of(const struct result *r, size_t i)
 {
     size_t n = 0;
-    for (size_t k = 0; k <= i; k++) {
-        size_t first = 0;
-        while (!same_host(&r->loadgens[first], &r->loadgens[k])) {
-            first++;
-        }
-        n += first == k;
-        if (k == i) {
-            *is_new = first == k;
-            if (first < i) {
-                return type_of(r, first, &(bool){false});
-            }
-        }
+    for (size_t k = 0; k <= first_like(r, i); k++) {
+        n += first_like(r, k) == k;
     }
     return n;
 }
@@ -108,10 +109,9 @@ static void fill_load_generators(struct result *r)
     json_t *rows = json_array();
     for (size_t i = 0; i < r->n_loadgens; i++) {
         const struct result_loadgen *l = &r->loadgens[i];
-        bool is_new;
         char type[24], speed[32] = "";
-        snprintf(type, sizeof type, "LG%zu", type_of(r, i, &is_new));
-        if (!is_new) {
+        snprintf(type, sizeof type, "LG%zu", type_of(r, i));
+        if (first_like(r, i) != i) {
             continue;
         }
         json_t *row = json_object();
@@ -138,12 +138,11 @@ static void fill_testbed(struct result *r)
     }
     json_t *rows = json_array();
     for (size_t i = 0; i < r->n_loadgens; i++) {
-        bool is_new;
         char number[24], type[24], targets[512] = "";
         size_t n = 0;
         const json_t *names = r->loadgens[i].targets;
         snprintf(number, sizeof number, "%zu", i + 1);
-        snprintf(type, sizeof type, "LG%zu", type_of(r, i, &is_new));
+        snprintf(type, sizeof type, "LG%zu", type_of(r, i));
         for (size_t k = 0; k < json_array_size(names) && n < sizeof targets; k++) {
             n += (size_t)snprintf(targets + n, sizeof targets - n, "%s%.60s", k ? ", " : "",
                                   json_string_value(json_array_get(names, k)));

@@ -91,8 +91,11 @@ def rendered(nfscurve, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("form", FORMS)
+# A megabyte of markup differs from a megabyte of text only where markup means something.
+CASES = [(name, form) for name in HOSTILE for form in FORMS if name != "megabyte of markup" or form in ("html", "svg", "markdown")]
+
+
+@pytest.mark.parametrize("name,form", CASES)
 def test_hostile_text_does_no_harm(rendered, name, form):
     text = rendered(json.dumps(hostile_result(HOSTILE[name])).encode(), form).decode()  # strict UTF-8
     if form == "json":
