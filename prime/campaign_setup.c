@@ -254,6 +254,18 @@ static void print_finding(const struct cluster_finding *f)
             log_quote(got, sizeof got, f->got, strlen(f->got)));
 }
 
+/* Every process finds the same rules broken: each is told once a target. */
+static bool is_told_before(const struct cluster_finding *findings, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++) {
+        if (strcmp(findings[k].rule, findings[i].rule) == 0 && strcmp(findings[k].op, findings[i].op) == 0 &&
+            strcmp(findings[k].target, findings[i].target) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void campaign_end_validation(struct campaign *c)
 {
     const struct cluster_finding *findings;
@@ -269,10 +281,16 @@ void campaign_end_validation(struct campaign *c)
                                         strlen(findings[i].expected), "got", findings[i].got, strlen(findings[i].got)));
     }
     if (n > 0) {
-        fprintf(stderr, "validation at level %u: the server broke %u rule%s\n", c->validate_level, n,
-                n == 1 ? "" : "s");
+        uint32_t n_rules = 0;
         for (uint32_t i = 0; i < n; i++) {
-            print_finding(&findings[i]);
+            n_rules += !is_told_before(findings, i);
+        }
+        fprintf(stderr, "validation at level %u: the server broke %u rule%s\n", c->validate_level, n_rules,
+                n_rules == 1 ? "" : "s");
+        for (uint32_t i = 0; i < n; i++) {
+            if (!is_told_before(findings, i)) {
+                print_finding(&findings[i]);
+            }
         }
         campaign_fail(c, EXIT_STATUS_INVALID, "the server does not answer as RFC 1813 asks: no load was sent");
     } else if (c->goal == CAMPAIGN_VALIDATE_ONLY) {
