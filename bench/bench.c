@@ -74,7 +74,7 @@ static double number(const char *program, const char *text, double least, const 
 void bench_parse(int argc, char **argv, struct bench_options *o)
 {
     *o = (struct bench_options){.run_ns = NS_PER_S / 2, .n_repeats = 5, .server_cpu = 0, .client_cpu = 1};
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL, *rest;
         if (!value)
             usage(argv[0]);
@@ -97,7 +97,6 @@ void bench_parse(int argc, char **argv, struct bench_options *o)
             o->client_cpu = (int)number(argv[0], rest, 0, "", &rest);
         } else
             usage(argv[0]);
-        i++;
     }
     if (o->n_repeats < 1 || o->n_repeats > BENCH_MAX_REPEATS || o->run_ns <= 0)
         usage(argv[0]);
