@@ -7,12 +7,9 @@
  *
  * The first fragment of a record is left where it was read; later ones are moved down over their record mark. Growth
  * doubles as bytes arrive, so a peer that only claims a large record costs nothing.
- *
- * Send queue: a ring of segments. Heads are copied into chunks; heads that follow each other in a chunk are one
- * segment, so a batch of small answers is one iovec. sent_at is kept apart, by stream offset: sent_total says which
- * records have left.
  */
 #include "rpc_conn.h"
+#include "rpc_send_queue.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,33 +25,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MARK_BYTES      4u
-#define LAST_FRAGMENT   0x80000000u
-#define CHUNK_BYTES     16384u
 #define IOVECS_PER_CALL 64
 #define SHRINK_AFTER_S  1
 #define LARGE_RECORD    32768u
 #define READS_PER_EVENT 4 /* then others have their turn */
-
-/* Memory for copied heads. */
-struct chunk {
-    size_t used, capacity;
-    unsigned n_segments; /* of the send queue that point into it */
-    uint8_t data[];
-};
-
-struct out_segment {
-    const uint8_t *data;
-    size_t bytes;
-    struct chunk *chunk; /* owner of data, or NULL: by reference */
-    void (*release)(void *arg);
-    void *arg;
-};
-
-struct sent_mark {
-    uint64_t end; /* stream offset behind the record */
-    mono_t *sent_at;
-};
 
 struct rpc_conn {
     int fd;
@@ -77,13 +51,7 @@ struct rpc_conn {
     bool is_paused;      /* by the owner */
     bool has_backlog;    /* whole records may be left in the buffer by back-pressure */
 
-    struct out_segment *out; /* ring, capacity a power of two */
-    size_t out_capacity, out_first, n_out;
-    struct chunk *chunk; /* heads are copied here */
-    size_t queued_bytes;
-    uint64_t queued_total, sent_total;
-    struct sent_mark *marks; /* ring, capacity a power of two */
-    size_t marks_capacity, marks_first, n_marks;
+    struct rpc_send_queue out;
 
     unsigned n_callbacks; /* callbacks of the owner on the stack */
     bool is_destroyed;    /* by the owner, inside a callback: freed when that returns */
@@ -96,9 +64,7 @@ struct rpc_conn {
 static void free_conn(struct rpc_conn *conn)
 {
     free(conn->in);
-    free(conn->out);
-    free(conn->marks);
-    free(conn->chunk);
+    rpc_send_queue_fini(&conn->out);
     free(conn);
 }
 
@@ -142,7 +108,7 @@ static void set_closed(struct rpc_conn *conn, int error, const char *message)
 
 static bool is_congested(const struct rpc_conn *conn)
 {
-    return conn->is_paused || conn->queued_bytes > conn->limits.max_queued_bytes;
+    return conn->is_paused || conn->out.bytes > conn->limits.max_queued_bytes;
 }
 
 /* Reading follows the send queue. */
@@ -162,63 +128,17 @@ static void update_reading(struct rpc_conn *conn)
     conn->is_reading = wanted;
 }
 
-/* ---- sending ---- */
-
-static void drop_first_segment(struct rpc_conn *conn)
-{
-    struct out_segment segment = conn->out[conn->out_first];
-    conn->out_first = (conn->out_first + 1) & (conn->out_capacity - 1);
-    conn->n_out--;
-    struct chunk *chunk = segment.chunk;
-    if (chunk && --chunk->n_segments == 0) {
-        if (chunk == conn->chunk) {
-            chunk->used = 0;
-        } else {
-            free(chunk);
-        }
-    }
-    if (segment.release) {
-        segment.release(segment.arg);
-    }
-}
-
-/* The kernel took n bytes of the queue in a write that began at `at`. */
-static void advance_queue(struct rpc_conn *conn, size_t n, mono_t at)
-{
-    conn->queued_bytes -= n;
-    conn->sent_total += n;
-    while (conn->n_marks > 0 && conn->marks[conn->marks_first].end <= conn->sent_total) {
-        *conn->marks[conn->marks_first].sent_at = at;
-        conn->marks_first = (conn->marks_first + 1) & (conn->marks_capacity - 1);
-        conn->n_marks--;
-    }
-    while (conn->n_out > 0) {
-        struct out_segment *segment = &conn->out[conn->out_first];
-        if (n < segment->bytes) {
-            segment->data += n;
-            segment->bytes -= n;
-            return;
-        }
-        n -= segment->bytes;
-        drop_first_segment(conn);
-    }
-}
-
 /* Writes until the queue is empty or the kernel takes no more. */
 static void write_queue(struct rpc_conn *conn)
 {
-    while (conn->n_out > 0 && !conn->is_closed) {
+    while (conn->out.n > 0 && !conn->is_closed) {
         struct iovec iov[IOVECS_PER_CALL];
-        size_t n = conn->n_out < IOVECS_PER_CALL ? conn->n_out : IOVECS_PER_CALL;
-        for (size_t i = 0; i < n; i++) {
-            const struct out_segment *s = &conn->out[(conn->out_first + i) & (conn->out_capacity - 1)];
-            iov[i] = (struct iovec){.iov_base = (void *)(uintptr_t)s->data, .iov_len = s->bytes};
-        }
+        size_t n = rpc_send_queue_iovecs(&conn->out, iov, IOVECS_PER_CALL);
         /* sendmsg is writev with MSG_NOSIGNAL: a peer that is gone is -EPIPE, not the death of the process. */
         struct msghdr message = {.msg_iov = iov, .msg_iovlen = n};
         /* Before, not after: a process that loses the CPU between the write and the clock would report a response that
          * is too short. So it can only be too long, by the system call. */
-        mono_t at = conn->n_marks > 0 ? mono_now() : (mono_t){0};
+        mono_t at = rpc_send_queue_is_timed(&conn->out) ? mono_now() : (mono_t){0};
         ssize_t sent = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
         if (sent < 0) {
             if (errno == EINTR) {
@@ -229,9 +149,9 @@ static void write_queue(struct rpc_conn *conn)
             }
             break;
         }
-        advance_queue(conn, (size_t)sent, at);
+        rpc_send_queue_advance(&conn->out, (size_t)sent, at);
     }
-    bool wanted = conn->n_out > 0 && !conn->is_closed;
+    bool wanted = conn->out.n > 0 && !conn->is_closed;
     if (wanted && !conn->is_writing && event_add(&conn->write_event, NULL) < 0) {
         set_closed(conn, -ENOMEM, "no memory for an event");
         return;
@@ -243,117 +163,15 @@ static void write_queue(struct rpc_conn *conn)
     update_reading(conn);
 }
 
-/* Makes room for `more` entries in a ring of elements of `size` bytes; the ring is unrolled when it grows. 0 or
- * -ENOMEM. */
-static int reserve_ring(void **ring, size_t size, size_t *capacity, size_t *first, size_t n, size_t more)
-{
-    if (n + more <= *capacity) {
-        return 0;
-    }
-    size_t grown = *capacity ? *capacity : 16;
-    while (grown < n + more) {
-        grown *= 2;
-    }
-    uint8_t *fresh = malloc(grown * size);
-    if (!fresh) {
-        return -ENOMEM;
-    }
-    if (n > 0) {
-        const uint8_t *old = *ring;
-        size_t head = *capacity - *first < n ? *capacity - *first : n;
-        memcpy(fresh, old + *first * size, head * size);
-        memcpy(fresh + head * size, old, (n - head) * size);
-    }
-    free(*ring);
-    *ring = fresh;
-    *capacity = grown;
-    *first = 0;
-    return 0;
-}
-
-static void push_segment(struct rpc_conn *conn, struct out_segment segment)
-{
-    conn->out[(conn->out_first + conn->n_out) & (conn->out_capacity - 1)] = segment;
-    conn->n_out++;
-}
-
-/* A chunk with room for n bytes. NULL when memory is short. */
-static struct chunk *chunk_with_room(struct rpc_conn *conn, size_t n)
-{
-    if (conn->chunk && conn->chunk->capacity - conn->chunk->used >= n) {
-        return conn->chunk;
-    }
-    size_t capacity = n > CHUNK_BYTES ? n : CHUNK_BYTES;
-    struct chunk *chunk = malloc(sizeof *chunk + capacity);
-    if (!chunk) {
-        return NULL;
-    }
-    *chunk = (struct chunk){.capacity = capacity};
-    if (conn->chunk && conn->chunk->n_segments == 0) {
-        free(conn->chunk);
-    }
-    conn->chunk = chunk;
-    return chunk;
-}
-
-static void push_head(struct rpc_conn *conn, struct chunk *chunk, uint32_t mark, const uint8_t *head, size_t head_bytes)
-{
-    uint8_t *to = chunk->data + chunk->used;
-    to[0] = (uint8_t)(mark >> 24);
-    to[1] = (uint8_t)(mark >> 16);
-    to[2] = (uint8_t)(mark >> 8);
-    to[3] = (uint8_t)mark;
-    memcpy(to + MARK_BYTES, head, head_bytes);
-    chunk->used += MARK_BYTES + head_bytes;
-
-    if (conn->n_out > 0) {
-        struct out_segment *tail = &conn->out[(conn->out_first + conn->n_out - 1) & (conn->out_capacity - 1)];
-        if (tail->chunk == chunk && tail->data + tail->bytes == to) {
-            tail->bytes += MARK_BYTES + head_bytes;
-            return;
-        }
-    }
-    chunk->n_segments++;
-    push_segment(conn, (struct out_segment){.data = to, .bytes = MARK_BYTES + head_bytes, .chunk = chunk});
-}
-
 int rpc_conn_send(struct rpc_conn *conn, const uint8_t *head, size_t head_bytes, const struct rpc_segment *segments,
                   unsigned n, mono_t *sent_at)
 {
     if (conn->is_closed || conn->is_destroyed) {
         return -ENOTCONN;
     }
-    size_t bytes = head_bytes;
-    for (unsigned i = 0; i < n; i++) {
-        bytes += segments[i].bytes;
-    }
-    assert(bytes < LAST_FRAGMENT);
-
-    struct chunk *chunk = chunk_with_room(conn, MARK_BYTES + head_bytes);
-    void *ring = conn->out, *marks = conn->marks;
-    if (!chunk || reserve_ring(&ring, sizeof *conn->out, &conn->out_capacity, &conn->out_first, conn->n_out, n + 1)) {
-        return -ENOMEM;
-    }
-    conn->out = ring;
-    if (sent_at) {
-        if (reserve_ring(&marks, sizeof *conn->marks, &conn->marks_capacity, &conn->marks_first, conn->n_marks, 1)) {
-            return -ENOMEM;
-        }
-        conn->marks = marks;
-    }
-
-    push_head(conn, chunk, LAST_FRAGMENT | (uint32_t)bytes, head, head_bytes);
-    for (unsigned i = 0; i < n; i++) {
-        const struct rpc_segment *s = &segments[i];
-        push_segment(conn,
-                     (struct out_segment){.data = s->data, .bytes = s->bytes, .release = s->release, .arg = s->arg});
-    }
-    conn->queued_bytes += MARK_BYTES + bytes;
-    conn->queued_total += MARK_BYTES + bytes;
-    if (sent_at) {
-        conn->marks[(conn->marks_first + conn->n_marks) & (conn->marks_capacity - 1)] =
-            (struct sent_mark){.end = conn->queued_total, .sent_at = sent_at};
-        conn->n_marks++;
+    int error = rpc_send_queue_push(&conn->out, head, head_bytes, segments, n, sent_at);
+    if (error) {
+        return error;
     }
     if (!conn->is_writing && !conn->in_batch) {
         start_tick(conn);
@@ -367,8 +185,6 @@ void rpc_conn_flush(struct rpc_conn *conn)
         write_queue(conn);
     }
 }
-
-/* ---- receiving ---- */
 
 /* Room to read into: moves what is kept to the front, and doubles a full buffer while a record needs it. 0 or -ENOMEM.
  */
@@ -386,7 +202,7 @@ static int make_room(struct rpc_conn *conn)
         return 0;
     }
     /* What is kept is one unfinished record (within its limit) and at most three bytes of the next mark. */
-    size_t most = conn->limits.max_record_bytes + MARK_BYTES;
+    size_t most = conn->limits.max_record_bytes + RPC_MARK_BYTES;
     assert(conn->in_capacity < most);
     size_t capacity = conn->in_capacity * 2 < most ? conn->in_capacity * 2 : most;
     uint8_t *grown = realloc(conn->in, capacity);
@@ -403,12 +219,12 @@ static int make_room(struct rpc_conn *conn)
 /* Takes the next record mark if it is whole. False: more bytes are needed, or the connection was closed. */
 static bool parse_mark(struct rpc_conn *conn)
 {
-    if (conn->in_end - conn->in_start < MARK_BYTES) {
+    if (conn->in_end - conn->in_start < RPC_MARK_BYTES) {
         return false;
     }
     const uint8_t *p = conn->in + conn->in_start;
     uint32_t mark = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    uint32_t bytes = mark & ~LAST_FRAGMENT;
+    uint32_t bytes = mark & ~RPC_LAST_FRAGMENT;
     size_t so_far = conn->record_end - conn->record_start;
     if (bytes > conn->limits.max_record_bytes - so_far) {
         char message[128];
@@ -417,12 +233,12 @@ static bool parse_mark(struct rpc_conn *conn)
         set_closed(conn, -EPROTO, message);
         return false;
     }
-    conn->in_start += MARK_BYTES;
+    conn->in_start += RPC_MARK_BYTES;
     if (so_far == 0) {
         conn->record_start = conn->record_end = conn->in_start;
     }
     conn->fragment_left = bytes;
-    conn->is_last_fragment = mark & LAST_FRAGMENT;
+    conn->is_last_fragment = mark & RPC_LAST_FRAGMENT;
     conn->in_fragment = true;
     return true;
 }
@@ -527,7 +343,7 @@ static void tell_close(struct rpc_conn *conn)
 static size_t read_size(const struct rpc_conn *conn)
 {
     size_t room = conn->in_capacity - conn->in_end;
-    size_t rest = (size_t)conn->fragment_left + MARK_BYTES;
+    size_t rest = (size_t)conn->fragment_left + RPC_MARK_BYTES;
     bool is_large = conn->in_fragment && conn->record_end - conn->record_start + conn->fragment_left >= LARGE_RECORD;
     return is_large && rest < room ? rest : room;
 }
@@ -638,12 +454,10 @@ static void on_shrink(evutil_socket_t fd, short what, void *arg)
     conn->in_start = conn->in_end = conn->record_start = conn->record_end = 0;
 }
 
-/* ---- life ---- */
-
 struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct rpc_conn_limits *limits,
                                  const struct rpc_conn_handlers *handlers, void *arg)
 {
-    assert(limits->read_buffer_bytes >= MARK_BYTES && limits->max_record_bytes < LAST_FRAGMENT);
+    assert(limits->read_buffer_bytes >= RPC_MARK_BYTES && limits->max_record_bytes < RPC_LAST_FRAGMENT);
     struct rpc_conn *conn = calloc(1, sizeof *conn);
     if (!conn) {
         return NULL;
@@ -687,10 +501,7 @@ void rpc_conn_destroy(struct rpc_conn *conn)
     event_del(&conn->shrink_event);
     close(conn->fd);
     conn->is_destroyed = true;
-    while (conn->n_out > 0) {
-        drop_first_segment(conn);
-    }
-    conn->queued_bytes = 0;
+    rpc_send_queue_clear(&conn->out);
     if (conn->n_callbacks == 0) {
         free_conn(conn);
     }
@@ -698,7 +509,7 @@ void rpc_conn_destroy(struct rpc_conn *conn)
 
 size_t rpc_conn_queued_bytes(const struct rpc_conn *conn)
 {
-    return conn->queued_bytes;
+    return conn->out.bytes;
 }
 
 void rpc_conn_pause(struct rpc_conn *conn)
@@ -726,7 +537,7 @@ mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn)
 
 uint64_t rpc_conn_sent_bytes(const struct rpc_conn *conn)
 {
-    return conn->sent_total;
+    return conn->out.sent_total;
 }
 
 int rpc_conn_fd(const struct rpc_conn *conn)

@@ -1,6 +1,7 @@
+/* rpc_server.c - listening sockets and connections; what happens to a call is in rpc_call.c. */
 #include "rpc_server.h"
 #include "log.h"
-#include "rpc_header.h"
+#include "rpc_server_internal.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -11,47 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAX_LISTENERS      8
 #define SWEEP_MS           250
 #define ACCEPTS_PER_TICK   64
-#define ADDRESS_TEXT       64
 #define HEADER_SLACK_BYTES 512 /* of an answer, for the RPC header */
-
-struct rpc_peer {
-    struct rpc_server *server;
-    struct rpc_conn *conn; /* NULL when it is gone */
-    void *data;
-    char address[ADDRESS_TEXT];
-    unsigned n_calls; /* not ended */
-    bool had_record;
-    bool is_paused;
-    mono_t accepted_at;
-    uint64_t sent_bytes; /* at the last sweep that saw progress */
-    mono_t progress_at;
-    TAILQ_ENTRY(rpc_peer) entry;
-};
-
-TAILQ_HEAD(peer_list, rpc_peer);
-
-struct rpc_server {
-    struct event_base *base;
-    struct rpc_server_options options;
-    struct event *listeners[MAX_LISTENERS];
-    unsigned n_listeners;
-    bool is_accepting; /* listeners are armed; not while file descriptors are short */
-    bool is_stopped;
-    struct event *sweep;
-    struct peer_list peers;
-    unsigned n_peers, n_calls;
-    struct rpc_call *pool;
-    uint8_t *scratch;
-    size_t scratch_bytes;
-    uint64_t n_refused; /* connections over the limit */
-};
 
 void rpc_server_default_options(struct rpc_server_options *options)
 {
@@ -66,9 +32,7 @@ void rpc_server_default_options(struct rpc_server_options *options)
     };
 }
 
-/* ---- peers ---- */
-
-static void free_peer_if_unused(struct rpc_peer *peer)
+void rpc_peer_free_if_unused(struct rpc_peer *peer)
 {
     if (!peer->conn && peer->n_calls == 0) {
         free(peer);
@@ -90,7 +54,7 @@ static void disconnect(struct rpc_peer *peer)
         server->options.on_disconnect(peer, server->options.arg);
     }
     peer->n_calls--;
-    free_peer_if_unused(peer);
+    rpc_peer_free_if_unused(peer);
 }
 
 static void on_close(struct rpc_conn *conn, int error, const char *message, void *arg)
@@ -137,205 +101,18 @@ bool rpc_peer_is_connected(const struct rpc_peer *peer)
     return peer->conn != NULL;
 }
 
-/* ---- calls ---- */
-
-static struct rpc_call *get_call(struct rpc_peer *peer, mono_t at)
-{
-    struct rpc_server *server = peer->server;
-    struct rpc_call *call = server->pool;
-    if (call) {
-        server->pool = call->next;
-    } else {
-        call = malloc(sizeof *call);
-        if (!call) {
-            return NULL;
-        }
-    }
-    *call = (struct rpc_call){.server = server, .peer = peer, .at = at};
-    peer->n_calls++;
-    server->n_calls++;
-    if (peer->n_calls >= server->options.max_calls_per_connection && !peer->is_paused) {
-        peer->is_paused = true;
-        rpc_conn_pause(peer->conn);
-    }
-    return call;
-}
-
-void rpc_call_end(struct rpc_call *call)
-{
-    struct rpc_server *server = call->server;
-    struct rpc_peer *peer = call->peer;
-    call->next = server->pool;
-    server->pool = call;
-    server->n_calls--;
-    peer->n_calls--;
-    if (peer->is_paused && peer->conn && peer->n_calls < server->options.max_calls_per_connection) {
-        peer->is_paused = false;
-        rpc_conn_resume(peer->conn);
-    }
-    free_peer_if_unused(peer);
-}
-
-static void release_segments(const struct rpc_answer *answer)
-{
-    for (unsigned i = 0; i < answer->n_segments; i++) {
-        if (answer->segments[i].release) {
-            answer->segments[i].release(answer->segments[i].arg);
-        }
-    }
-}
-
-int rpc_call_send(struct rpc_call *call, const struct rpc_answer *answer)
-{
-    int error = -ENOTCONN;
-    if (call->peer->conn) {
-        error = rpc_conn_send(call->peer->conn, answer->head, answer->head_bytes, answer->segments, answer->n_segments,
-                              NULL);
-    }
-    if (error) {
-        release_segments(answer);
-    }
-    return error;
-}
-
-void rpc_answer_begin(struct rpc_call *call, XDR *xdrs)
-{
-    struct rpc_server *server = call->server;
-    xdrmem_create(xdrs, (char *)server->scratch, (u_int)server->scratch_bytes, XDR_ENCODE);
-    bool fits = rpc_header_put_success(xdrs, call->xid);
-    assert(fits);
-}
-
-void rpc_answer_finish(struct rpc_call *call, XDR *xdrs, struct rpc_answer *answer)
-{
-    answer->head = call->server->scratch;
-    answer->head_bytes = xdr_getpos(xdrs);
-    answer->n_segments = 0;
-}
-
-static void send_and_end(struct rpc_call *call, XDR *xdrs)
-{
-    struct rpc_answer answer;
-    rpc_answer_finish(call, xdrs, &answer);
-    rpc_call_send(call, &answer);
-    rpc_call_end(call);
-}
-
-bool rpc_call_decode(struct rpc_call *call, xdrproc_t decode, void *args)
-{
-    XDR xdrs;
-    xdrmem_create(&xdrs, (char *)(uintptr_t)call->args, (u_int)call->args_bytes, XDR_DECODE);
-    return decode(&xdrs, args);
-}
-
-void rpc_call_reply(struct rpc_call *call, xdrproc_t encode, void *result)
-{
-    XDR xdrs;
-    rpc_answer_begin(call, &xdrs);
-    if (!encode(&xdrs, result)) {
-        log_error("procedure %u of program %u: the result does not fit into %zu bytes", call->proc, call->prog,
-                  call->server->scratch_bytes);
-        rpc_call_fail(call, SYSTEM_ERR);
-        return;
-    }
-    send_and_end(call, &xdrs);
-}
-
-static void begin_bare(struct rpc_call *call, XDR *xdrs)
-{
-    xdrmem_create(xdrs, (char *)call->server->scratch, (u_int)call->server->scratch_bytes, XDR_ENCODE);
-}
-
-static void fail_with_range(struct rpc_call *call, enum accept_stat stat, uint32_t low, uint32_t high)
-{
-    XDR xdrs;
-    begin_bare(call, &xdrs);
-    rpc_header_put_fail(&xdrs, call->xid, stat, low, high);
-    send_and_end(call, &xdrs);
-}
-
-void rpc_call_fail(struct rpc_call *call, enum accept_stat stat)
-{
-    fail_with_range(call, stat, 0, 0);
-}
-
-void rpc_call_refuse(struct rpc_call *call, enum auth_stat why)
-{
-    XDR xdrs;
-    begin_bare(call, &xdrs);
-    rpc_header_put_auth_error(&xdrs, call->xid, why);
-    send_and_end(call, &xdrs);
-}
-
-static void refuse_version(struct rpc_call *call)
-{
-    XDR xdrs;
-    begin_bare(call, &xdrs);
-    rpc_header_put_rpc_mismatch(&xdrs, call->xid);
-    send_and_end(call, &xdrs);
-}
-
-/* RFC 5531 section 9: an unknown program, else a version out of its range, else an unknown procedure. */
-static void dispatch(struct rpc_call *call)
-{
-    const struct rpc_server_options *options = &call->server->options;
-    uint32_t low = UINT32_MAX, high = 0;
-    for (unsigned i = 0; i < options->n_programs; i++) {
-        const struct rpc_program *program = &options->programs[i];
-        if (program->prog != call->prog) {
-            continue;
-        }
-        if (program->vers == call->vers) {
-            if (call->proc >= program->n_procs) {
-                rpc_call_fail(call, PROC_UNAVAIL);
-            } else {
-                program->handler(call, program->arg);
-            }
-            return;
-        }
-        low = program->vers < low ? program->vers : low;
-        high = program->vers > high ? program->vers : high;
-    }
-    if (low > high) {
-        rpc_call_fail(call, PROG_UNAVAIL);
-    } else {
-        fail_with_range(call, PROG_MISMATCH, low, high);
-    }
-}
-
 static void on_record(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono_t at, void *arg)
 {
     (void)conn;
     struct rpc_peer *peer = arg;
     peer->had_record = true;
-    struct rpc_call *call = get_call(peer, at);
-    if (!call) {
-        log_error("connection from %s closed: no memory for a call", peer->address);
-        disconnect(peer);
-        return;
-    }
-    enum auth_stat why;
-    switch (rpc_header_decode(call, record, bytes, &why)) {
-    case RPC_HEADER_OK:
-        dispatch(call);
-        break;
-    case RPC_HEADER_MISMATCH:
-        refuse_version(call);
-        break;
-    case RPC_HEADER_BAD_CRED:
-        rpc_call_refuse(call, why);
-        break;
-    case RPC_HEADER_GARBAGE:
+    if (rpc_call_receive(peer, record, bytes, at) < 0) {
         log_warn("connection from %s closed: %zu bytes that are no RPC call", peer->address, bytes);
         disconnect(peer);
-        rpc_call_end(call);
-        break;
     }
 }
 
-/* ---- accepting ---- */
-
-static void format_address(int fd, char out[static ADDRESS_TEXT])
+static void format_address(int fd, char out[static RPC_ADDRESS_TEXT])
 {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
@@ -344,17 +121,17 @@ static void format_address(int fd, char out[static ADDRESS_TEXT])
         if (address.ss_family == AF_INET) {
             const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
             inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
-            snprintf(out, ADDRESS_TEXT, "%s:%u", host, ntohs(in->sin_port));
+            snprintf(out, RPC_ADDRESS_TEXT, "%s:%u", host, ntohs(in->sin_port));
             return;
         }
         if (address.ss_family == AF_INET6) {
             const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address;
             inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
-            snprintf(out, ADDRESS_TEXT, "[%s]:%u", host, ntohs(in6->sin6_port));
+            snprintf(out, RPC_ADDRESS_TEXT, "[%s]:%u", host, ntohs(in6->sin6_port));
             return;
         }
     }
-    snprintf(out, ADDRESS_TEXT, "local");
+    snprintf(out, RPC_ADDRESS_TEXT, "local");
 }
 
 int rpc_server_adopt(struct rpc_server *server, int fd)
@@ -516,8 +293,8 @@ int rpc_server_listen(struct rpc_server *server, const char *address, uint16_t p
         snprintf(message, cap, "listen on %s: not a numeric IPv4 or IPv6 address (%s)", address, gai_strerror(gai));
         return -EINVAL;
     }
-    if (server->n_listeners == MAX_LISTENERS) {
-        snprintf(message, cap, "listen on %s: at most %d addresses", address, MAX_LISTENERS);
+    if (server->n_listeners == RPC_MAX_LISTENERS) {
+        snprintf(message, cap, "listen on %s: at most %d addresses", address, RPC_MAX_LISTENERS);
         error = -E2BIG;
         goto out;
     }
@@ -557,8 +334,6 @@ void rpc_server_stop_listening(struct rpc_server *server)
     }
     server->n_listeners = 0;
 }
-
-/* ---- life ---- */
 
 struct rpc_server *rpc_server_create(struct event_base *base, const struct rpc_server_options *options)
 {

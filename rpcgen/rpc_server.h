@@ -102,16 +102,12 @@ void rpc_server_stop_listening(struct rpc_server *server);
 
 unsigned rpc_server_n_connections(const struct rpc_server *server);
 
-/* ---- peers ---- */
-
 const char *rpc_peer_address(const struct rpc_peer *peer); /* "127.0.0.1:4711", "[::1]:4711" */
 void rpc_peer_set_data(struct rpc_peer *peer, void *data);
 void *rpc_peer_data(const struct rpc_peer *peer);
 bool rpc_peer_is_connected(const struct rpc_peer *peer);
 void rpc_peer_close(struct rpc_peer *peer); /* in order; unsent answers are lost */
 void rpc_peer_reset(struct rpc_peer *peer); /* the client sees ECONNRESET */
-
-/* ---- calls ---- */
 
 /* Decodes the arguments into zeroed *args (free with xdr_free whatever comes back). False: answer with
  * rpc_call_fail(GARBAGE_ARGS). */

@@ -43,4 +43,26 @@ enum fs_status memory_fs_may_grow(const struct memory_fs *fs, const struct inode
 /* One name less: frees the file with the last. */
 void memory_fs_drop_link(struct memory_fs *fs, struct inode *inode, uint32_t fileid, struct fs_time now);
 
+struct fs_handle memory_fs_handle(const struct inode *inode, uint32_t fileid);
+
+/* A directory's names changed. */
+void memory_fs_touch(struct inode *dir, struct fs_time now);
+
+bool memory_fs_is_dot(struct fs_name name);
+bool memory_fs_is_dot_dot(struct fs_name name);
+
+/* FS_OK, FS_NAMETOOLONG, or FS_INVAL: empty, with a slash or a NUL. */
+enum fs_status memory_fs_check_name(struct fs_name name);
+
+/* FS_OK, FS_NOTDIR, or FS_ACCES: `who` may not do `want` there. */
+enum fs_status memory_fs_check_dir(const struct inode *dir, const struct fs_who *who, unsigned want);
+
+/* May `who` take the file's name out of the directory? In a sticky directory only the owners may. */
+bool memory_fs_may_unlink(const struct inode *parent, const struct inode *inode, const struct fs_who *who);
+
+/* What the changing procedures check about a directory and a name in it, and the number of the file that the name means
+ * (0: none). */
+enum fs_status memory_fs_check_change(struct memory_fs *fs, const struct fs_who *who, const struct inode *parent,
+                                      struct fs_name name, uint32_t *fileid);
+
 #endif
