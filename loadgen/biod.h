@@ -1,10 +1,10 @@
 /* biod.h - block I/O of one READ or WRITE request: which RPCs, and how many at a time.
  *
  *   [offset, offset + bytes)   cut into blocks from the offset on, the fragment last
- *   biod_next ──piece──> RPC ──reply──> biod_done(piece, got)     a short transfer's tail goes out before the next
- * block
+ *   biod_next ──piece──> RPC ──reply──> biod_done(piece, got)
  *
- * At most `limit` pieces are outstanding (biod_max_read, biod_max_write; 0 means one at a time).
+ * A short transfer's tail goes out before the next block. At most `limit` pieces are outstanding (biod_max_read,
+ * biod_max_write; 0 means one at a time).
  */
 #ifndef NFSCURVE_LOADGEN_BIOD_H
 #define NFSCURVE_LOADGEN_BIOD_H

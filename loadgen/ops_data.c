@@ -1,9 +1,11 @@
 /* ops_data.c - READ, WRITE and COMMIT requests.
  *
- *   READ    pieces of a block, biod_max_read at a time; a short reply's tail is asked for again
- *   WRITE   UNSTABLE pieces, biod_max_write at a time; then one COMMIT of the range. When the write verifier changed in
- * between the server lost data: everything is written again (RFC 1813 4.8), and the request does not count COMMIT  of a
- * file by itself
+ * READ: pieces of a block, biod_max_read at a time; a short reply's tail is asked for again.
+ *
+ * WRITE: UNSTABLE pieces, biod_max_write at a time; then one COMMIT of the range. When the write verifier changed in
+ * between, the server lost data: everything is written again (RFC 1813 4.8), and the request does not count.
+ *
+ * COMMIT: of a file by itself.
  */
 #include "load.h"
 #include "log.h"

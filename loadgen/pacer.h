@@ -4,15 +4,19 @@
  *   load ──pacer_release(slot, now, ops)──>          the slot's request has ended
  *   load ──pacer_next──> when to look again
  *
- * sfs   Every stream (= slot) sleeps a think time U[0.5,1.5)*T after each request. T is the mean period of a request
+ * sfs: every stream (= slot) sleeps a think time U[0.5,1.5)*T after each request. T is the mean period of a request
  * less what the cycle takes besides thinking, re-tuned after every request from what the stream really achieved: a lag
  * is made up at no more than MAX_SPEED_UP, and what it lost beyond MAX_LAG is forgotten, so that a stall is never
  * followed by a burst. Think times are drawn in pairs u, 2-u with u from a stratified deck: each is uniform, and their
  * running sum never strays from the even grid by more than half a period. Any window holds its count to within one
- * request even at one op a second. open  Arrivals on an absolute schedule, exponential or constant gaps. A late request
- * keeps its due time. Exponential gaps come from a stratified deck too: each gap is exponential, and the count over a
- * minute is within 0.1 % instead of 1/sqrt(n). Requests that find no free slot wait in order; the schedule itself is
- * the queue, so waiting costs no memory. max   Every slot is due again as soon as it is free.
+ * request even at one op a second.
+ *
+ * open: arrivals on an absolute schedule, exponential or constant gaps. A late request keeps its due time. Exponential
+ * gaps come from a stratified deck too: each gap is exponential, and the count over a minute is within 0.1 % instead of
+ * 1/sqrt(n). Where requests are several ops the mean gap follows what they turn out to be, by a few percent. Requests
+ * that find no free slot wait in order; the schedule itself is the queue, so waiting costs no memory.
+ *
+ * max: every slot is due again as soon as it is free.
  *
  * Lateness is what we are to blame for: taken minus due, of requests that had a free slot at their due time.
  */

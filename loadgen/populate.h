@@ -1,7 +1,6 @@
 /* populate.h - brings the fileset on the server to what the layout says, many calls at a time.
  *
- *   next directory ──fiber──> made or listed ──chunks of its files──> queue ──fibers──> created, written, cut,
- * extended, kept
+ *   next directory ──fiber──> made or listed ──chunks of its files──> fibers: create, write, cut, extend, keep
  *
  * What is there and right is kept; what is too short or too long is written on or cut; what has the wrong type is
  * replaced; what the layout no longer knows is removed. Memory does not grow with the number of files: only directories

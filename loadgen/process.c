@@ -1,7 +1,9 @@
 /* process.c - one load-generating process: commands in, one phase at a time, figures left in shared memory.
  *
- *   command socket ──> obey ──> (connect first when there is no connection) ──> phase: validate | populate | load |
- * clean │ on_end, from anywhere in the loop ▼ on_finish event: tears the phase down, IDLE or FAILED
+ *   command ──> obey ──> (connect first when there is no connection) ──> validate | populate | load | clean
+ *                                                                             │ on_end, from anywhere in the loop
+ *                                                                             ▼
+ *                                                         on_finish event: tears the phase down, IDLE or FAILED
  *
  * A stop asks the phase to end by itself. What is still in flight STOP_PATIENCE_NS later is cut off by closing the
  * connection under it; the next command connects again.
@@ -9,11 +11,10 @@
 #include "process.h"
 
 #include "clean.h"
-#include "fileset.h"
-#include "interval_log.h"
 #include "load.h"
 #include "log.h"
 #include "populate.h"
+#include "process_state.h"
 #include "validate.h"
 
 #include <errno.h>
@@ -26,39 +27,10 @@
 #include <sys/socket.h>
 
 #define STOP_PATIENCE_NS     (250 * NS_PER_MS)
-#define DEFAULT_BLOCK_BYTES  8192u /* of a server whose FSINFO names no transfer size */
 #define POPULATE_BLOCK_BYTES 65536u
-#define MIN_DIR_BYTES        8192u
 #define MAX_DIR_BYTES        32768u
 
-struct process {
-    const struct process_setup *setup;
-    const struct workload *workload;
-    struct process_shared *shared;
-    struct event_base *base;
-    struct event *command_event, *finish_event, *patience_event;
-    struct nfs3_client *client;
-    struct nfs3_call fsinfo;
-    struct nfs3_fh root;
-    bool is_connected, has_command, is_stopping, is_exiting;
-    struct process_command command; /* the one under way or waiting for the connection */
-    char where[320];
-    uint32_t dir_bytes;
-
-    struct fileset fileset;
-    bool has_fileset;
-    struct interval_writer *intervals;
-
-    /* the phase under way: at most one is not NULL */
-    struct populate *populate;
-    struct clean *clean;
-    struct validate *validate;
-    struct load *load;
-    int end_error;
-    char end_message[PROCESS_MESSAGE_MAX];
-};
-
-static void set_state(struct process *p, enum process_state state)
+void process_set_state(struct process *p, enum process_state state)
 {
     atomic_store(&p->shared->state, (uint32_t)state);
 }
@@ -75,17 +47,7 @@ static void phase_ended(struct process *p, int error, const char *message)
     event_active(p->finish_event, EV_TIMEOUT, 0);
 }
 
-static void disconnect(struct process *p)
-{
-    if (p->client != NULL) {
-        nfs3_client_destroy(p->client);
-        p->client = NULL;
-    }
-    p->is_connected = false;
-}
-
-/* The command is over. A command that failed leaves FAILED and the reason; a later command may still be tried. */
-static void finish_command(struct process *p, int error, const char *message)
+void process_finish_command(struct process *p, int error, const char *message)
 {
     uint32_t serial = p->command.serial;
     p->has_command = false;
@@ -94,9 +56,9 @@ static void finish_command(struct process *p, int error, const char *message)
     if (error != 0 && error != -ECANCELED) {
         snprintf(p->shared->message, sizeof p->shared->message, "%s", message);
         log_error("process %u: %s", p->setup->process, message);
-        set_state(p, PROCESS_FAILED);
+        process_set_state(p, PROCESS_FAILED);
     } else {
-        set_state(p, PROCESS_IDLE);
+        process_set_state(p, PROCESS_IDLE);
     }
     atomic_store(&p->shared->done_serial, serial);
 }
@@ -111,7 +73,7 @@ static void on_finish(evutil_socket_t fd, short what, void *arg)
     }
     if (p->load != NULL) {
         if (load_n_active(p->load) > 0) {
-            disconnect(p); /* the drain was given up: nothing may come back to a load that is gone */
+            process_disconnect(p); /* the drain was given up: nothing may come back to a load that is gone */
         }
         p->shared->facts.n_files_touched = p->load->working_set.n_touched;
         p->shared->facts.fileset_bytes = p->fileset.io_bytes;
@@ -125,7 +87,7 @@ static void on_finish(evutil_socket_t fd, short what, void *arg)
     p->populate = NULL;
     p->clean = NULL;
     p->validate = NULL;
-    finish_command(p, p->end_error, p->end_message);
+    process_finish_command(p, p->end_error, p->end_message);
 }
 
 static void on_populated(struct populate *populate, int error, const char *message, void *arg)
@@ -172,10 +134,10 @@ static void begin_populate(struct process *p)
     p->has_fileset = false;
     int error = fileset_init(&p->fileset, p->workload, &p->command.layout, message, sizeof message);
     if (error != 0) {
-        finish_command(p, error, message);
+        process_finish_command(p, error, message);
         return;
     }
-    set_state(p, PROCESS_POPULATING);
+    process_set_state(p, PROCESS_POPULATING);
     struct populate_options options = {.base = p->base,
                                        .client = p->client,
                                        .fileset = &p->fileset,
@@ -190,13 +152,13 @@ static void begin_populate(struct process *p)
                                        .arg = p};
     p->populate = populate_start(&options);
     if (p->populate == NULL) {
-        finish_command(p, -ENOMEM, "populate: not enough memory");
+        process_finish_command(p, -ENOMEM, "populate: not enough memory");
     }
 }
 
 static void begin_clean(struct process *p)
 {
-    set_state(p, PROCESS_CLEANING);
+    process_set_state(p, PROCESS_CLEANING);
     p->has_fileset = false;
     atomic_store(&p->shared->progress_total, p->command.layout.n_files + p->command.layout.n_non_io_files);
     struct clean_options options = {.base = p->base,
@@ -212,13 +174,13 @@ static void begin_clean(struct process *p)
                                     .arg = p};
     p->clean = clean_start(&options);
     if (p->clean == NULL) {
-        finish_command(p, -ENOMEM, "clean: not enough memory");
+        process_finish_command(p, -ENOMEM, "clean: not enough memory");
     }
 }
 
 static void begin_validate(struct process *p)
 {
-    set_state(p, PROCESS_VALIDATING);
+    process_set_state(p, PROCESS_VALIDATING);
     struct validate_options options = {.base = p->base,
                                        .client = p->client,
                                        .shared = p->shared,
@@ -232,7 +194,7 @@ static void begin_validate(struct process *p)
                                        .arg = p};
     p->validate = validate_start(&options);
     if (p->validate == NULL) {
-        finish_command(p, -ENOMEM, "validate: not enough memory");
+        process_finish_command(p, -ENOMEM, "validate: not enough memory");
     }
 }
 
@@ -265,7 +227,7 @@ static void begin_load(struct process *p)
 {
     const char *missing = what_is_missing(p);
     if (missing != NULL) {
-        finish_command(p, -EINVAL, missing);
+        process_finish_command(p, -EINVAL, missing);
         return;
     }
     atomic_store(&p->shared->run_started_ns, 0);
@@ -288,14 +250,14 @@ static void begin_load(struct process *p)
                                    .seed = p->command.layout.seed,
                                    .on_end = on_loaded,
                                    .arg = p};
-    set_state(p, PROCESS_ARMED);
+    process_set_state(p, PROCESS_ARMED);
     int error = load_create(&p->load, &options);
     if (error != 0) {
-        finish_command(p, error, "load: not enough memory");
+        process_finish_command(p, error, "load: not enough memory");
     }
 }
 
-static void begin_command(struct process *p)
+void process_begin_command(struct process *p)
 {
     p->shared->message[0] = '\0';
     switch (p->command.kind) {
@@ -317,91 +279,15 @@ static void begin_command(struct process *p)
     }
 }
 
-/* The block size of the workload, or the server's; never more than the server takes. */
-static uint32_t choose_block(const struct workload *w, uint32_t server_max)
-{
-    uint32_t block = w->block_size_bytes > 0 ? w->block_size_bytes : w->block_size_max_bytes;
-    uint32_t most = server_max > 0 ? server_max : DEFAULT_BLOCK_BYTES;
-    if (block == 0 || block > most) {
-        block = most;
-    }
-    if (block > NFS3_TRANSFER_MAX) {
-        block = NFS3_TRANSFER_MAX;
-    }
-    return block >= 1024 ? block / 1024 * 1024 : block;
-}
-
-static void connection_failed(struct process *p, int error, const char *message)
-{
-    if (p->has_command) {
-        finish_command(p, error, message);
-        return;
-    }
-    snprintf(p->shared->message, sizeof p->shared->message, "%s", message);
-    log_error("process %u: %s", p->setup->process, message);
-    set_state(p, PROCESS_FAILED);
-}
-
-static void on_fsinfo(struct nfs3_call *call, const struct nfs3_reply *reply)
-{
-    struct process *p = call->owner;
-    struct process_facts *f = &p->shared->facts;
-    if (reply->result != NFS3_CALL_OK || reply->status != 0) {
-        char message[PROCESS_MESSAGE_MAX];
-        snprintf(message, sizeof message, "%s: fsinfo: %s", p->where,
-                 reply->result != NFS3_CALL_OK ? reply->message : nfs_status_name(nfs_status_index(reply->status)));
-        connection_failed(p, -EIO, message);
-        return;
-    }
-    f->rtmax = reply->fsinfo.rtmax;
-    f->rtpref = reply->fsinfo.rtpref;
-    f->wtmax = reply->fsinfo.wtmax;
-    f->wtpref = reply->fsinfo.wtpref;
-    f->dtpref = reply->fsinfo.dtpref;
-    f->read_block_bytes = choose_block(p->workload, f->rtmax);
-    f->write_block_bytes = choose_block(p->workload, f->wtmax);
-    p->dir_bytes = f->dtpref < MIN_DIR_BYTES ? MIN_DIR_BYTES : f->dtpref > MAX_DIR_BYTES ? MAX_DIR_BYTES : f->dtpref;
-    p->is_connected = true;
-    if (p->has_command) {
-        begin_command(p);
-    } else {
-        set_state(p, PROCESS_IDLE);
-    }
-}
-
-static void on_ready(struct nfs3_client *client, int error, const char *message, void *arg)
-{
-    struct process *p = arg;
-    if (error == 0) {
-        p->root = *nfs3_client_root(client);
-        p->fsinfo = (struct nfs3_call){.op = NFS_OP_FSINFO, .fh = &p->root, .on_done = on_fsinfo, .owner = p};
-        error = nfs3_send(client, &p->fsinfo);
-        message = "the connection closed at once";
-    }
-    if (error != 0) {
-        connection_failed(p, error, message);
-    }
-}
-
-static void start_connecting(struct process *p)
-{
-    disconnect(p);
-    set_state(p, PROCESS_CONNECTING);
-    p->client = nfs3_client_create(p->base, &p->setup->client, on_ready, p);
-    if (p->client == NULL) {
-        connection_failed(p, -ENOMEM, "not enough memory to connect");
-    }
-}
-
 /* Asked to stop and still busy: what the server has not answered is cut off. */
 static void on_patience(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
     struct process *p = arg;
-    disconnect(p);
+    process_disconnect(p);
     if (p->has_command && !has_phase(p)) {
-        finish_command(p, -ECANCELED, "");
+        process_finish_command(p, -ECANCELED, "");
     }
 }
 
@@ -445,9 +331,9 @@ static void obey(struct process *p, const struct process_command *command)
     p->command = *command;
     p->has_command = true;
     if (p->is_connected) {
-        begin_command(p);
+        process_begin_command(p);
     } else if (p->client == NULL || atomic_load(&p->shared->state) == PROCESS_FAILED) {
-        start_connecting(p);
+        process_connect(p);
     }
 }
 
@@ -469,7 +355,7 @@ static void on_command(evutil_socket_t fd, short what, void *arg)
 static void tear_down(struct process *p)
 {
     stop(p);
-    disconnect(p);
+    process_disconnect(p);
     for (int turns = 0; has_phase(p) && turns < 100; turns++) {
         event_base_loop(p->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
     }
@@ -508,10 +394,10 @@ int process_main(const struct process_setup *setup)
     int error = init(p);
     if (error != 0) {
         snprintf(p->shared->message, sizeof p->shared->message, "not enough memory to start");
-        set_state(p, PROCESS_FAILED);
+        process_set_state(p, PROCESS_FAILED);
         goto out;
     }
-    start_connecting(p);
+    process_connect(p);
     while (!p->is_exiting) {
         if (event_base_loop(p->base, EVLOOP_ONCE) < 0) {
             error = -EIO;

@@ -1,13 +1,14 @@
 /* request.h - one request: an op drawn from the mix, carried by one or several RPCs.
  *
- *   begin (ops_*.c: chooses a file, sends) ──> rpc done ──classified──> on_reply (is it right? send what follows) ──>
- * op_record ▲                          │ └──────────────────────────┘     none in flight: end
+ *   begin (ops_*.c chooses a file, sends) ──> rpc done ──classified──> on_reply (right? what follows?) ──> op_record
+ *                                                 ▲                          │
+ *                                                 └──────────────────────────┘  none in flight: end
  *
  * - A reply is classified here by result and status, then the op judges what only it can know. A request is good when
- * every RPC of it was right at once; a request in which the server did something wrong is never counted, even if it
- * could be completed.
+ *   every RPC of it was right at once; a request in which the server did something wrong is never counted, even if it
+ *   could be completed.
  * - NFS3ERR_JUKEBOX is asked again after a pause, up to the time of a time-out; it is a failed RPC, and the request
- * goes on.
+ *   goes on.
  * - on_reply may send further RPCs of the request; when it leaves none in flight, the request has ended.
  */
 #ifndef NFSCURVE_LOADGEN_REQUEST_H
