@@ -57,8 +57,9 @@ static int campaign_init(struct campaign *c, const struct campaign_options *opti
             return -ENOMEM;
         }
     }
-    double phases_s = options->config->warmup_s + options->config->run_s;
-    size_t n_points = options->config->n_loads * (size_t)options->dir->n_repeats;
+    bool has_points = options->goal == CAMPAIGN_MEASURE;
+    double phases_s = has_points ? options->config->warmup_s + options->config->run_s : 0;
+    size_t n_points = has_points ? options->config->n_loads * (size_t)options->dir->n_repeats : 0;
     progress_init(&c->progress, stderr, options->is_quiet, n_points, phases_s, mono_now());
     return 0;
 }
