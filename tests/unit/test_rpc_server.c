@@ -116,7 +116,8 @@ static struct fixture *start(void)
     options.on_connect = on_connect;
     options.on_disconnect = on_disconnect;
     options.arg = f;
-    options.first_record_timeout_ns = 1;
+    options.first_record_timeout_ns = options.record_timeout_ns = 1;
+    options.send_timeout_ns = 300 * NS_PER_MS;
     f->server = rpc_server_create(f->base, &options);
     cr_assert_not_null(f->server);
     f->peer = adopt_new(f);
@@ -410,6 +411,46 @@ Test(rpc_server, silent_connection_is_closed_by_the_sweep)
     cr_assert_eq(read(f->peer, &byte, 1), 0);
     stop(f);
     close(talker);
+}
+
+/* Runs the loop until the sweep has closed a connection. */
+static void wait_for_a_sweep(struct fixture *f)
+{
+    while (f->n_disconnects == 0) {
+        event_base_loop(f->base, EVLOOP_ONCE);
+    }
+}
+
+Test(rpc_server, half_a_record_is_closed_by_the_sweep)
+{
+    struct fixture *f = start();
+    SEND(f, 77, 0, 2, PROG, 2, 1, 0, 0, 0, 0, 21);
+    EXPECT(f, 77, 1, 0, 0, 0, 0, 42);
+    uint32_t half[] = {htonl(0x80000040u), 1, 2};
+    cr_assert_eq(write(f->peer, half, sizeof half), (ssize_t)sizeof half);
+    wait_for_a_sweep(f);
+    char byte;
+    cr_assert_eq(read(f->peer, &byte, 1), 0);
+    stop(f);
+}
+
+Test(rpc_server, peer_that_takes_no_answers_is_closed_by_the_sweep)
+{
+    struct fixture *f = start();
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t words[] = {i, 0, 2, PROG, 2, 2, 0, 0, 0, 0};
+        uint32_t raw[11] = {htonl(0x80000028u)};
+        for (size_t w = 0; w < 10; w++) {
+            raw[w + 1] = htonl(words[w]);
+        }
+        if (write(f->peer, raw, sizeof raw) != (ssize_t)sizeof raw) {
+            break;
+        }
+        event_base_loop(f->base, EVLOOP_NONBLOCK);
+    }
+    wait_for_a_sweep(f);
+    cr_assert_eq(rpc_server_n_connections(f->server), 0);
+    stop(f);
 }
 
 Test(rpc_server, listens_on_free_ports_of_both_families)
