@@ -3,6 +3,7 @@
 
 #include "clock.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <netdb.h>
@@ -258,6 +259,25 @@ static void fail_address(struct rpc_connect *c, int error)
     c->fd = -1;
 }
 
+/* Why no address could be connected, with the remedy where it is ours to know. Returns out. */
+static char *failure(const struct rpc_connect *c, char *out, size_t cap)
+{
+    unsigned char parsed[16];
+    bool is_numeric = c->source_address && (inet_pton(AF_INET, c->source_address, parsed) == 1 ||
+                                            inet_pton(AF_INET6, c->source_address, parsed) == 1);
+    if (c->last_error == -EACCES && c->options.reserved_port)
+        snprintf(out, cap, "a reserved source port needs root or CAP_NET_BIND_SERVICE; set reserved_port to false");
+    else if (c->last_error == -EADDRINUSE && c->options.reserved_port)
+        snprintf(out, cap, "no reserved source port (%d to %d) is free", RESERVED_LOW, RESERVED_HIGH);
+    else if (c->source_address && !is_numeric)
+        snprintf(out, cap, "source_address \"%.64s\" is no IP address", c->source_address);
+    else if (c->source_address && c->last_error == -EADDRNOTAVAIL)
+        snprintf(out, cap, "source_address %.64s is no address of this host for that destination", c->source_address);
+    else
+        snprintf(out, cap, "%s", strerror(-c->last_error));
+    return out;
+}
+
 /* Tries the remaining addresses until one is under way. */
 static void try_next(struct rpc_connect *c)
 {
@@ -280,10 +300,8 @@ static void try_next(struct rpc_connect *c)
             return;
         fail_address(c, error);
     }
-    if (c->last_error == -EACCES && c->options.reserved_port)
-        finish(c, -EACCES, "a reserved source port needs root or CAP_NET_BIND_SERVICE; set reserved_port to false");
-    else
-        finish(c, c->last_error, strerror(-c->last_error));
+    char why[160];
+    finish(c, c->last_error, failure(c, why, sizeof why));
 }
 
 static void connected(struct rpc_connect *c)

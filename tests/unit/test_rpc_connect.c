@@ -96,6 +96,7 @@ Test(rpc_connect, a_source_address_that_is_not_ours_is_told)
         .host = "127.0.0.1", .port = some_port(false), .source_address = "192.0.2.1", .timeout_ns = 20 * NS_PER_S};
     connect_to(&o);
     cr_assert_eq(got_error, -EADDRNOTAVAIL);
+    cr_assert(strstr(got_message, "source_address 192.0.2.1"), "%s", got_message);
 }
 
 Test(rpc_connect, a_source_address_of_the_other_family_is_told)
@@ -104,6 +105,15 @@ Test(rpc_connect, a_source_address_of_the_other_family_is_told)
         .host = "127.0.0.1", .port = some_port(false), .source_address = "::1", .timeout_ns = 20 * NS_PER_S};
     connect_to(&o);
     cr_assert_eq(got_error, -EADDRNOTAVAIL);
+}
+
+Test(rpc_connect, a_source_address_that_is_none_is_told)
+{
+    struct rpc_connect_options o = {
+        .host = "127.0.0.1", .port = some_port(false), .source_address = "eth0", .timeout_ns = 20 * NS_PER_S};
+    connect_to(&o);
+    cr_assert_lt(got_error, 0);
+    cr_assert(strstr(got_message, "source_address \"eth0\" is no IP address"), "%s", got_message);
 }
 
 Test(rpc_connect, no_time_left_is_a_time_out)
