@@ -2,10 +2,10 @@
  *
  * What is touched (files, sizes, popularity, bytes) depends on the load and on the number of load generators, never on
  * the number of processes that carry it: a load generator's I/O files are numbered 0..n-1 (its file space), its working
- * set is every file whose number falls into the working-set stride, and a process owns one contiguous slice of both.
+ * set is spread over them by layout_working_set_file, and a process owns one contiguous slice of both.
  *
  *   file space of a load generator   |---- process 0 ----|---- process 1 ----| ...
- *   working set                      w0  w1  w2  ...     (one file of every stride: layout_working_set_file)
+ *   working set                      w0  w1  w2  ...     (layout_working_set_file)
  *   access group of working-set file w:  w mod n_access_groups  (the same groups whatever the processes)
  */
 #ifndef NFSCURVE_COMMON_LAYOUT_H
@@ -40,30 +40,16 @@ struct process_layout {
     uint64_t memory_bytes; /* foretold size of its fileset table */
 };
 
-/* File number of working-set file w (0 .. lg_n_working_set - 1); grows with w.
- * Every stride of lg_n_files / lg_n_working_set files gives one. Which of the stride moves with w (a Weyl sequence by
- * the golden ratio), since always taking the first would lock in with the cycle of the size table: 10 % of a cycle of
- * 100 would only ever see ten of its hundred sizes, and the rare large ones perhaps never. */
-static inline uint64_t layout_working_set_file(uint64_t lg_n_files, uint64_t lg_n_working_set, uint64_t w)
-{
-    uint64_t low = (uint64_t)((unsigned __int128)w * lg_n_files / lg_n_working_set);
-    uint64_t high = (uint64_t)((unsigned __int128)(w + 1) * lg_n_files / lg_n_working_set);
-    uint64_t fraction = w * UINT64_C(0x9e3779b97f4a7c15);
-    return low + (uint64_t)((unsigned __int128)(high - low) * fraction >> 64);
-}
+/* Which files are the working set. n_cycle: length of the size table's cycle (workload.n_cycle). Every cycle gives its
+ * share, spread over the cycle, and which of its places moves on from cycle to cycle so that every place, and so every
+ * size, is taken equally often: the working set has the size table's shares, whatever its share of the files is. See
+ * layout.c. All need 0 < lg_n_working_set <= lg_n_files. O(n_cycle). */
+
+/* File number of working-set file w (0 .. lg_n_working_set - 1); grows with w. */
+uint64_t layout_working_set_file(uint64_t lg_n_files, uint64_t lg_n_working_set, uint32_t n_cycle, uint64_t w);
 
 /* The first working-set file whose number is at least `file`; lg_n_working_set when there is none. */
-static inline uint64_t layout_working_set_from(uint64_t lg_n_files, uint64_t lg_n_working_set, uint64_t file)
-{
-    uint64_t w = (uint64_t)((unsigned __int128)file * lg_n_working_set / lg_n_files);
-    while (w > 0 && layout_working_set_file(lg_n_files, lg_n_working_set, w - 1) >= file) {
-        w--;
-    }
-    while (w < lg_n_working_set && layout_working_set_file(lg_n_files, lg_n_working_set, w) < file) {
-        w++;
-    }
-    return w;
-}
+uint64_t layout_working_set_from(uint64_t lg_n_files, uint64_t lg_n_working_set, uint32_t n_cycle, uint64_t file);
 
 /* Bytes of a process's fileset table (loadgen/fileset.c): 70 for a working-set file (64 handle, 1 its length, 5 size),
  * 65 for the handle of a directory or symlink, 6 for a non-I/O slot and 65 for the handle of each slot that is full:

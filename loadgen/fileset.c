@@ -223,16 +223,18 @@ uint64_t fileset_file_identity(const struct fileset *fs, uint64_t j)
 uint64_t fileset_ws_file(const struct fileset *fs, uint32_t k)
 {
     const struct process_layout *l = &fs->layout;
-    return layout_working_set_file(l->lg_n_files, l->lg_n_working_set, l->first_working_set + k) - l->first_file;
+    return layout_working_set_file(l->lg_n_files, l->lg_n_working_set, fs->workload->n_cycle,
+                                   l->first_working_set + k) -
+           l->first_file;
 }
 
 uint32_t fileset_ws_of_file(const struct fileset *fs, uint64_t j)
 {
     const struct process_layout *l = &fs->layout;
     uint64_t file = l->first_file + j;
-    uint64_t w = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, file);
+    uint64_t w = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, fs->workload->n_cycle, file);
     if (w < l->first_working_set || w - l->first_working_set >= fs->n_ws ||
-        layout_working_set_file(l->lg_n_files, l->lg_n_working_set, w) != file) {
+        layout_working_set_file(l->lg_n_files, l->lg_n_working_set, fs->workload->n_cycle, w) != file) {
         return FILESET_NONE;
     }
     return (uint32_t)(w - l->first_working_set);

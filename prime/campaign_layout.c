@@ -44,7 +44,7 @@ static uint64_t working_set_bytes(const struct workload *w, uint64_t n_ws, uint6
 {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < n_ws; i++) {
-        sum += workload_file_bytes(w, layout_working_set_file(n_files, n_ws, i));
+        sum += workload_file_bytes(w, layout_working_set_file(n_files, n_ws, w->n_cycle, i));
     }
     return sum;
 }
@@ -62,9 +62,10 @@ static void fill_process(const struct workload *w, uint32_t p, uint32_t n_proces
     l->first_file = slice_start(w, l->lg_n_files, p, n_processes);
     l->n_files = slice_start(w, l->lg_n_files, p + 1u, n_processes) - l->first_file;
     l->file_bytes = workload_range_bytes(w, l->first_file, l->n_files);
-    l->first_working_set = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file);
+    l->first_working_set = layout_working_set_from(l->lg_n_files, l->lg_n_working_set, w->n_cycle, l->first_file);
     l->n_working_set =
-        layout_working_set_from(l->lg_n_files, l->lg_n_working_set, l->first_file + l->n_files) - l->first_working_set;
+        layout_working_set_from(l->lg_n_files, l->lg_n_working_set, w->n_cycle, l->first_file + l->n_files) -
+        l->first_working_set;
     l->n_access_groups = dist_access_group_count(l->lg_n_working_set);
     uint64_t per_directory = w->files_per_directory > 0 ? w->files_per_directory : 1;
     l->n_directories = (l->n_files + per_directory - 1) / per_directory;

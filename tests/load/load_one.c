@@ -85,8 +85,8 @@ static void lay_out(struct state *st, double ops_per_s)
         for (uint64_t j = first; j < end; j++) {
             l->file_bytes += workload_file_bytes(&st->w, j);
         }
-        l->first_working_set = layout_working_set_from(n_files, n_ws, first);
-        l->n_working_set = layout_working_set_from(n_files, n_ws, end) - l->first_working_set;
+        l->first_working_set = layout_working_set_from(n_files, n_ws, st->w.n_cycle, first);
+        l->n_working_set = layout_working_set_from(n_files, n_ws, st->w.n_cycle, end) - l->first_working_set;
         l->n_directories = (l->n_files + per_dir - 1) / per_dir;
         uint64_t share = (uint64_t)llround((double)l->n_files * st->w.non_io_files_percent / 100);
         l->n_non_io_files = share > st->w.non_io_files_min ? share : st->w.non_io_files_min;

@@ -70,7 +70,7 @@ Test(campaign_layout, slices_cover_the_file_space_and_the_working_set_once)
                 file += l->n_files;
                 ws += l->n_working_set;
                 for (uint64_t w = l->first_working_set; w < ws; w += 97) {
-                    uint64_t number = layout_working_set_file(l->lg_n_files, l->lg_n_working_set, w);
+                    uint64_t number = layout_working_set_file(l->lg_n_files, l->lg_n_working_set, 100, w);
                     cr_assert(number >= l->first_file && number < file);
                 }
             }

@@ -30,8 +30,8 @@ static struct process_layout layout(uint64_t first, uint64_t n, uint64_t lg_n, u
                                .n_directories = (n + 29) / 30,
                                .n_symlinks = 20,
                                .n_non_io_files = 100};
-    l.first_working_set = layout_working_set_from(lg_n, lg_ws, first);
-    l.n_working_set = layout_working_set_from(lg_n, lg_ws, first + n) - l.first_working_set;
+    l.first_working_set = layout_working_set_from(lg_n, lg_ws, 1, first);
+    l.n_working_set = layout_working_set_from(lg_n, lg_ws, 1, first + n) - l.first_working_set;
     return l;
 }
 

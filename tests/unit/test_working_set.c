@@ -45,8 +45,8 @@ static struct process_layout make_layout(uint32_t p, uint32_t n_processes)
                                .n_access_groups = dist_access_group_count(N_WS),
                                .n_directories = (end - first + 29) / 30,
                                .n_non_io_files = 100};
-    l.first_working_set = layout_working_set_from(N_FILES, N_WS, first);
-    l.n_working_set = layout_working_set_from(N_FILES, N_WS, end) - l.first_working_set;
+    l.first_working_set = layout_working_set_from(N_FILES, N_WS, 1, first);
+    l.n_working_set = layout_working_set_from(N_FILES, N_WS, 1, end) - l.first_working_set;
     return l;
 }
 

@@ -33,8 +33,8 @@ static void make(struct slice *s, enum popularity_kind popularity, uint64_t p, u
         .lg_n_files = 20000, .lg_n_working_set = 2000, .n_access_groups = 24, .n_directories = 700};
     l.first_file = 20000 * p / n_processes;
     l.n_files = 20000 * (p + 1) / n_processes - l.first_file;
-    l.first_working_set = layout_working_set_from(20000, 2000, l.first_file);
-    l.n_working_set = layout_working_set_from(20000, 2000, l.first_file + l.n_files) - l.first_working_set;
+    l.first_working_set = layout_working_set_from(20000, 2000, 1, l.first_file);
+    l.n_working_set = layout_working_set_from(20000, 2000, 1, l.first_file + l.n_files) - l.first_working_set;
     char message[100];
     cr_assert_eq(fileset_init(&s->fileset, &s->workload, &l, message, sizeof message), 0);
     for (uint32_t k = 0; k < s->fileset.n_ws; k++) {
