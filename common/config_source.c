@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some editors put a byte order mark first, which RFC 8259 section 8.1 lets a reader pass over. */
+static const char *behind_byte_order_mark(const char *text)
+{
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+}
+
 int config_load_text(struct config_source *src, const char *name, const char *text, struct config_errors *errors)
 {
     json_error_t where;
 
+    text = behind_byte_order_mark(text);
     *src = (struct config_source){.name = strdup(name), .text = strdup(text)};
     if (!src->name || !src->text) {
         config_source_fini(src);

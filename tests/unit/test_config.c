@@ -194,6 +194,18 @@ Test(config, what_is_not_json_is_refused_with_line_and_column)
     refuses("{\"room\": \"a\", \"room\": \"b\"}", "duplicate");
 }
 
+Test(config, byte_order_mark_is_passed_over_and_only_one)
+{
+    struct config_source src;
+    struct config_errors errors;
+    config_errors_init(&errors);
+    cr_assert_eq(config_load_text(&src, "lamp.json", "\xef\xbb\xbf{\n\"room\": 7}", &errors), 0);
+    cr_assert_eq(config_line_of(&src, "room"), 2);
+    config_source_fini(&src);
+    config_errors_fini(&errors);
+    refuses("\xef\xbb\xbf\xef\xbb\xbf{\"room\": \"a\"}", "not valid JSON");
+}
+
 Test(config, messages_cannot_carry_terminal_escapes)
 {
     struct reading r;
