@@ -24,9 +24,9 @@ struct load_steps {
 };
 
 static const struct config_key load_keys[] = {
-    {"first", CONFIG_DOUBLE, offsetof(struct load_steps, first), "ops/s", 0.001, 1e9, NULL, NULL,
+    {"first", CONFIG_DOUBLE, offsetof(struct load_steps, first), "ops/s", 0.001, CAMPAIGN_MAX_OPS_PER_S, NULL, NULL,
      "load of the first point", NULL, NULL},
-    {"increment", CONFIG_DOUBLE, offsetof(struct load_steps, increment), "ops/s", 0, 1e9, NULL, NULL,
+    {"increment", CONFIG_DOUBLE, offsetof(struct load_steps, increment), "ops/s", 0, CAMPAIGN_MAX_OPS_PER_S, NULL, NULL,
      "added from point to point", NULL, NULL},
     {"points", CONFIG_INT, offsetof(struct load_steps, points), NULL, 1, CAMPAIGN_MAX_POINTS, NULL, NULL,
      "number of points", NULL, NULL},
@@ -36,8 +36,8 @@ static const struct config_key load_keys[] = {
 static bool add_load(const struct config_ctx *ctx, struct campaign_config *c, const json_t *value)
 {
     double load = json_number_value(value);
-    if (!json_is_number(value) || !(load > 0) || load > 1e9) {
-        config_complain(ctx, "must be a number of ops/s greater than 0");
+    if (!json_is_number(value) || !(load > 0) || load > CAMPAIGN_MAX_OPS_PER_S) {
+        config_complain(ctx, "must be a number of ops/s greater than 0 and at most %g", CAMPAIGN_MAX_OPS_PER_S);
         return false;
     }
     if (c->n_loads > 0 && load <= c->loads[c->n_loads - 1]) {

@@ -22,6 +22,9 @@
 #define CAMPAIGN_MAX_TARGETS  256u
 #define CAMPAIGN_MAX_GIDS     16u
 
+/* Of one point; no server comes near. */
+#define CAMPAIGN_MAX_OPS_PER_S 1e9
+
 /* A target that the prime starts itself on loopback. */
 struct local_target {
     char *export_path;

@@ -73,6 +73,14 @@ Test(campaign_config, load_generators_of_one_host_are_told_apart_by_port)
     config_errors_fini(&errors);
 }
 
+Test(campaign_config, a_load_beyond_all_servers_is_told_its_limit)
+{
+    expect_errors("{\"workload\": \"sfs2008\", \"load_ops_per_s\": [1e12], " GOOD_TARGETS ", " GOOD_LOADGENS "}",
+                  (const char *const[]){"c.json:1: load_ops_per_s[0]: must be a number of ops/s greater than 0 and at "
+                                        "most 1e+09",
+                                        NULL});
+}
+
 Test(campaign_config, every_error_is_reported_at_once)
 {
     expect_errors("{\n\"workload\": \"sfs2008\", \"wrkload\": 1,\n"
