@@ -3,6 +3,7 @@
 #include "campaign_config.h"
 
 #include "campaign_rows.h"
+#include "log.h"
 #include "text.h"
 
 #include <errno.h>
@@ -296,10 +297,25 @@ static const struct config_key campaign_keys[] = {
     {.key = NULL},
 };
 
+static void check_name(const struct config_source *src, const char *key, const char *name, struct config_errors *errors)
+{
+    if (!row_is_name(name)) {
+        char quoted[ROW_NAME_MAX];
+        config_errors_add(errors,
+                          "%s: %s: the name \"%s\" cannot be shown; expected 1 to %d bytes without control "
+                          "characters",
+                          src->name, key, log_quote(quoted, sizeof quoted, name, strlen(name)), ROW_NAME_MAX);
+    }
+}
+
 static void check_whole(const struct config_source *src, struct campaign_config *c, struct config_errors *errors)
 {
-    (void)src;
+    check_name(src, "name", c->name, errors);
+    for (size_t i = 0; i < c->n_targets; i++) {
+        check_name(src, "targets", c->targets[i].name, errors);
+    }
     for (size_t i = 0; i < c->n_loadgens; i++) {
+        check_name(src, "loadgens", c->loadgens[i].name, errors);
         const struct campaign_loadgen *lg = &c->loadgens[i];
         if (c->n_targets > 0 && lg->n_targets > (size_t)c->processes_per_loadgen) {
             config_errors_add(

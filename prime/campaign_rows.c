@@ -1,6 +1,7 @@
 /* campaign_rows.c - see campaign_rows.h. */
 #include "campaign_rows.h"
 
+#include "log.h"
 #include "text.h"
 
 #include <arpa/inet.h>
@@ -28,6 +29,13 @@ bool row_is_host(const char *text)
         }
     }
     return text[strcspn(text, ":/[] \t\r\n")] == '\0';
+}
+
+bool row_is_name(const char *text)
+{
+    char quoted[ROW_NAME_MAX + 2];
+    size_t n = strlen(text);
+    return n >= 1 && n <= ROW_NAME_MAX && strcmp(log_quote(quoted, sizeof quoted, text, n), text) == 0;
 }
 
 void row_set_string(char **field, const char *text)

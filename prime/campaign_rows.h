@@ -26,6 +26,10 @@ void row_set_string(char **field, const char *text);
 /* A host name or a numeric address alone: nothing of "server:/path", "host:port", "[fd00::1]" or a URL. */
 bool row_is_host(const char *text);
 
+/* A name as results, logs and terminals show it: 1 to ROW_NAME_MAX bytes, without control characters. */
+#define ROW_NAME_MAX 128
+bool row_is_name(const char *text);
+
 /* A context for a value one step below ctx; `path` must outlive it. */
 struct config_ctx row_below(const struct config_ctx *ctx, const char *path);
 

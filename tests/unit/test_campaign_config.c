@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,24 @@ Test(campaign_config, a_load_beyond_all_servers_is_told_its_limit)
     expect_errors("{\"workload\": \"sfs2008\", \"load_ops_per_s\": [1e12], " GOOD_TARGETS ", " GOOD_LOADGENS "}",
                   (const char *const[]){"c.json:1: load_ops_per_s[0]: must be a number of ops/s greater than 0 and at "
                                         "most 1e+09",
+                                        NULL});
+}
+
+Test(campaign_config, names_are_there_and_cannot_steer_a_terminal)
+{
+    static const char *const bad[][2] = {{"", ""}, {"a\\nb", "a\\x0ab"}, {"\\u001b[2J", "\\x1b[2J"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[512], expected[512];
+        snprintf(text, sizeof text, GOOD ", \"name\": \"%s\"}", bad[i][0]);
+        snprintf(expected, sizeof expected,
+                 "c.json: name: the name \"%s\" cannot be shown; expected 1 to 128 bytes without control characters",
+                 bad[i][1]);
+        expect_errors(text, (const char *const[]){expected, NULL});
+    }
+    expect_errors("{\"workload\": \"sfs2008\", " GOOD_LOADS ", " GOOD_TARGETS
+                  ", \"loadgens\": [{\"host\": \"lg1\", \"name\": \"\\u009b1m\"}]}",
+                  (const char *const[]){"c.json: loadgens: the name \"\\xc2\\x9b1m\" cannot be shown; expected 1 to "
+                                        "128 bytes without control characters",
                                         NULL});
 }
 
