@@ -20,8 +20,21 @@ static struct {
     int fd; /* of the log file; -1: none */
 } sink = {.program = "nfscurve", .level = LOG_LEVEL_INFO, .fd = -1};
 
+/* A program may be started with its standard streams closed. What takes their places fails as they did: nothing can be
+ * read from 0, nothing written to 1 and 2. */
+static void take_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) {
+            return; /* no /dev/null: nothing better can be done */
+        }
+    }
+}
+
 void log_init(const char *program, enum log_level level)
 {
+    take_standard_descriptors();
     sink.program = program;
     sink.level = level;
 }

@@ -10,7 +10,8 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* `program` is borrowed for the life of the process. */
+/* First thing in main(): also makes sure that the descriptors 0, 1 and 2 are taken, so that nothing that is opened
+ * later becomes "standard error" and gets log lines into it. `program` is borrowed for the life of the process. */
 void log_init(const char *program, enum log_level level);
 
 /* Also append to `path`: every line up to LOG_LEVEL_INFO, whatever stderr's level is, and what stderr gets. 0 or

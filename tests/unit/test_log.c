@@ -3,9 +3,11 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *quote(const char *text, size_t n)
@@ -104,4 +106,27 @@ Test(log, overlong_message_is_cut_but_keeps_its_line_break)
 Test(log, file_that_cannot_be_opened_gives_the_reason)
 {
     cr_assert_eq(log_to_file("/nonexistent-directory/log.txt"), -ENOENT);
+}
+
+/* Without Criterion's words, which need the descriptors that are closed here. */
+static int look_without_standard_streams(void)
+{
+    close_range(STDIN_FILENO, STDERR_FILENO, 0);
+    log_init("p", LOG_LEVEL_INFO);
+    int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
+    char byte;
+    bool is_dead = read(STDIN_FILENO, &byte, 1) < 0 && errno == EBADF && write(STDOUT_FILENO, "x", 1) < 0 &&
+                   errno == EBADF && write(STDERR_FILENO, "x", 1) < 0 && errno == EBADF;
+    return (opened > STDERR_FILENO ? 0 : 1) + (is_dead ? 0 : 2);
+}
+
+Test(log, closed_standard_streams_stay_closed_to_what_is_opened_later)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(look_without_standard_streams());
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert_eq(status, 0);
 }
