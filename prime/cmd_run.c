@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 
 static int open_run_dir(const struct campaign_args *args, const struct campaign_config *config, struct run_dir *dir)
@@ -32,6 +33,17 @@ static int open_run_dir(const struct campaign_args *args, const struct campaign_
     }
     free(log_file);
     return 0;
+}
+
+/* The result is in the run directory: a reader of standard output who has gone away does not change what was measured.
+ */
+static void forget_unwritten_output(const struct run_dir *dir)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        log_warn("standard output cannot be written; the result is in %s", dir->path);
+        __fpurge(stdout);
+        clearerr(stdout);
+    }
 }
 
 int cmd_run(int argc, char **argv)
@@ -65,6 +77,7 @@ int cmd_run(int argc, char **argv)
                                            .validate_level = (uint32_t)config.validate_level,
                                            .is_quiet = args.is_quiet};
         status = campaign_run(&options);
+        forget_unwritten_output(&dir);
     }
     run_dir_fini(&dir);
     campaign_args_free_layouts(layouts, config.n_loads);

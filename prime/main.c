@@ -196,7 +196,9 @@ int main(int argc, char **argv)
         return EXIT_STATUS_USAGE;
     }
     int status = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 && status == EXIT_STATUS_VALID) {
+    /* What was too long for the buffer failed before; only ferror() still knows. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_STATUS_VALID) {
+        fprintf(stderr, "nfscurve %s: standard output cannot be written\n", command->name);
         status = EXIT_STATUS_COULD_NOT_RUN;
     }
     return status;

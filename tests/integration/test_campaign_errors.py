@@ -50,6 +50,13 @@ def test_wrong_usage_is_refused(nfscurve, run_dir, arguments):
     assert done.status == 2 and done.err, done
 
 
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_no_success(start, bin, run_dir, redirection):
+    (run_dir / "campaign.json").write_text(with_keys(load_ops_per_s=[100, 200, 300]))
+    program = start(["/bin/sh", "-c", f"exec '{bin}/nfscurve' plan campaign.json --json {redirection}"], cwd=run_dir)
+    assert program.wait(10) == 3 and "standard output cannot be written" in program.err, program.err
+
+
 def test_an_unreachable_load_generator_is_named(campaign):
     outcome = campaign(with_keys())
     assert outcome.status == 3, outcome
