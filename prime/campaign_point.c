@@ -208,8 +208,9 @@ void campaign_end_collect(struct campaign *c, int error, const char *message)
         return;
     }
     progress_point_done(&c->progress, &point, mono_now());
-    log_info("point %zu: %.1f ops/s achieved, %.3f ms, %s", campaign_point_number(c), point.achieved_ops_per_s,
-             point.response_ms, point.is_valid ? "valid" : "invalid");
+    char response[TEXT_MS_BYTES];
+    log_info("point %zu: %.1f ops/s achieved, %s, %s", campaign_point_number(c), point.achieved_ops_per_s,
+             text_ms(response, point.response_ms, 3), point.is_valid ? "valid" : "invalid");
     after_point(c, point.achieved_ops_per_s);
     point_fini(&point);
     go_on(c);

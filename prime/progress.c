@@ -3,6 +3,7 @@
 
 #include "cluster.h"
 #include "result.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -156,8 +157,9 @@ void progress_point_done(struct progress *p, const struct point_result *r, mono_
         return;
     }
     progress_clear(p);
-    fprintf(p->out, "point %zu/%zu: %g ops/s asked, %.1f achieved, %.2f ms, %" PRIu64 " failed, %s%s", p->point,
-            p->n_points, r->requested_ops_per_s, r->achieved_ops_per_s, r->response_ms, r->n_failed,
+    char response[TEXT_MS_BYTES];
+    fprintf(p->out, "point %zu/%zu: %g ops/s asked, %.1f achieved, %s, %" PRIu64 " failed, %s%s", p->point, p->n_points,
+            r->requested_ops_per_s, r->achieved_ops_per_s, text_ms(response, r->response_ms, 2), r->n_failed,
             r->is_valid ? "valid" : "INVALID", r->is_saturated ? ", saturated" : "");
     size_t n = json_array_size(r->invalid_reasons);
     if (n > 0) {

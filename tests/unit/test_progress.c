@@ -61,6 +61,24 @@ Test(progress, the_last_point_leaves_only_its_phase)
     fclose(out);
 }
 
+Test(progress, a_point_without_a_good_op_has_no_response_time)
+{
+    char line[256] = "";
+    FILE *out = fmemopen(line, sizeof line, "w");
+    struct progress p = make(out);
+    struct point_result r;
+    point_init(&r);
+    r.requested_ops_per_s = 100;
+    r.achieved_ops_per_s = 0;
+    r.n_failed = 7;
+    r.is_valid = false;
+    p.point = 1;
+    progress_point_done(&p, &r, at(1));
+    cr_assert_str_eq(line, "point 1/10: 100 ops/s asked, 0.0 achieved, no response time, 7 failed, INVALID\n");
+    point_fini(&r);
+    fclose(out);
+}
+
 Test(progress, without_a_terminal_a_line_comes_every_ten_seconds)
 {
     char *text = NULL;
