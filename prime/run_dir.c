@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +116,22 @@ static int make_all(struct run_dir *dir)
     return rc;
 }
 
+/* Two runs in one directory would write over each other's points. The lock is the kernel's: it goes with the process,
+ * and children do not inherit it. A file system without locks has none. */
+static int lock_directory(struct run_dir *dir)
+{
+    dir->lock = opendir(dir->path);
+    if (dir->lock == NULL) {
+        return -errno;
+    }
+    return flock(dirfd(dir->lock), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ? 0 : -EBUSY;
+}
+
+static void say_in_use(const struct run_dir *dir, char *message, size_t message_bytes)
+{
+    snprintf(message, message_bytes, "%s is in use by another nfscurve", dir->path);
+}
+
 static int write_campaign(const struct run_dir *dir, const json_t *campaign)
 {
     int rc = 0;
@@ -135,7 +152,14 @@ int run_dir_create(const char *path, const char *name, int n_repeats, const json
     *out = (struct run_dir){.n_repeats = n_repeats};
     out->path = path != NULL ? strdup(path) : fresh_path(name);
     char *existing = out->path != NULL ? run_dir_file(out, "campaign.json") : NULL;
-    int rc = existing != NULL ? 0 : -ENOMEM;
+    int rc = existing != NULL ? make_path(out->path) : -ENOMEM;
+    if (rc == 0) {
+        rc = lock_directory(out);
+    }
+    if (rc == -EBUSY) {
+        say_in_use(out, message, message_bytes);
+        goto out;
+    }
     if (rc == 0 && access(existing, F_OK) == 0) {
         snprintf(message, message_bytes,
                  "%s holds a run already: go on with it by --resume %s, or name another directory by --out", out->path,
@@ -204,8 +228,13 @@ int run_dir_resume(const char *path, int n_repeats, const json_t *campaign, stru
                  path, changes);
         rc = -EINVAL;
     } else {
-        rc = make_all(out);
-        if (rc != 0) {
+        rc = lock_directory(out);
+        if (rc == 0) {
+            rc = make_all(out);
+        }
+        if (rc == -EBUSY) {
+            say_in_use(out, message, message_bytes);
+        } else if (rc != 0) {
             snprintf(message, message_bytes, "run directory %s cannot be written: %s", path, strerror(-rc));
         }
     }
@@ -219,5 +248,8 @@ int run_dir_resume(const char *path, int n_repeats, const json_t *campaign, stru
 void run_dir_fini(struct run_dir *dir)
 {
     free(dir->path);
+    if (dir->lock != NULL) {
+        closedir(dir->lock);
+    }
     *dir = (struct run_dir){0};
 }

@@ -9,22 +9,25 @@
 #ifndef NFSCURVE_PRIME_RUN_DIR_H
 #define NFSCURVE_PRIME_RUN_DIR_H
 
+#include <dirent.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct run_dir {
     char *path;
+    DIR *lock; /* the directory, locked while this run uses it; NULL: not locked */
     int n_repeats;
     bool is_resumed;
 };
 
-/* Makes `path` (NULL: runs/NAME-DATE-TIME) and writes campaign.json. A directory that holds a run already is refused.
- * 0, or -errno with a message. */
+/* Makes `path` (NULL: runs/NAME-DATE-TIME) and writes campaign.json. A directory that holds a run already is refused,
+ * and one that another nfscurve uses (-EBUSY). 0, or -errno with a message. */
 int run_dir_create(const char *path, const char *name, int n_repeats, const json_t *campaign, struct run_dir *out,
                    char *message, size_t message_bytes);
 
-/* Opens a run to go on with it. `campaign` must be the one it was begun with: -EINVAL and the keys that changed. */
+/* Opens a run to go on with it. `campaign` must be the one it was begun with: -EINVAL and the keys that changed. Not
+ * while another nfscurve uses it: -EBUSY. */
 int run_dir_resume(const char *path, int n_repeats, const json_t *campaign, struct run_dir *out, char *message,
                    size_t message_bytes);
 

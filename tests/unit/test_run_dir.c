@@ -98,6 +98,20 @@ Test(run_dir, is_resumed_with_the_same_campaign_only)
     run_dir_fini(&dir);
 }
 
+Test(run_dir, is_used_by_one_at_a_time)
+{
+    struct run_dir first, second;
+    cr_assert_eq(create(1, &first), 0);
+    cr_assert_eq(resume(60, "n", &second), -EBUSY);
+    cr_assert_not_null(strstr(message, "in use by another nfscurve"), "%s", message);
+    run_dir_fini(&second);
+    cr_assert_eq(create(1, &second), -EBUSY);
+    run_dir_fini(&second);
+    run_dir_fini(&first);
+    cr_assert_eq(resume(60, "n", &second), 0, "%s", message);
+    run_dir_fini(&second);
+}
+
 Test(run_dir, what_is_not_there_cannot_be_resumed)
 {
     struct run_dir dir;
