@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static int open_run_dir(const struct campaign_args *args, const struct campaign_config *config, struct run_dir *dir)
 {
@@ -58,6 +60,12 @@ int cmd_run(int argc, char **argv)
         return EXIT_STATUS_USAGE;
     }
     char *own_campaign = args.campaign == NULL ? text_format("%s/campaign.json", args.resume) : NULL;
+    if (own_campaign != NULL && access(own_campaign, F_OK) != 0) {
+        fprintf(stderr, "nfscurve run: %s cannot be resumed: it holds no run (%s: %s)\n", args.resume, own_campaign,
+                strerror(errno));
+        free(own_campaign);
+        return EXIT_STATUS_USAGE;
+    }
     if (own_campaign != NULL) {
         args.campaign = own_campaign;
     }

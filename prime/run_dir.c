@@ -79,6 +79,9 @@ out:
     if (file != NULL) {
         fclose(file);
     }
+    if (rc != 0 && temporary != NULL) {
+        unlink(temporary);
+    }
     free(temporary);
     free(text);
     return rc;

@@ -50,6 +50,11 @@ def test_wrong_usage_is_refused(nfscurve, run_dir, arguments):
     assert done.status == 2 and done.err, done
 
 
+def test_resuming_what_holds_no_run_says_so(nfscurve, run_dir):
+    done = nfscurve("run", "--resume", run_dir)
+    assert done.status == 2 and "cannot be resumed: it holds no run" in done.err, done
+
+
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
 def test_output_that_cannot_be_written_is_no_success(start, bin, run_dir, redirection):
     (run_dir / "campaign.json").write_text(with_keys(load_ops_per_s=[100, 200, 300]))
