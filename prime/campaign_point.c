@@ -38,7 +38,7 @@ static void begin_clean(struct campaign *c)
 static bool point_has_file(const struct campaign *c)
 {
     char *path = run_dir_of_repeat(c->dir, c->repeat);
-    bool is_done = path != NULL && campaign_point_is_done(path, c->point);
+    bool is_done = path != NULL && campaign_point_is_done(c->config, path, c->point);
     free(path);
     return is_done;
 }

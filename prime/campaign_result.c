@@ -84,6 +84,7 @@ int campaign_build_point(const struct campaign_config *config, const struct clus
     rc = point_from_measurement(&input, out);
     if (rc == 0 && point->broken != NULL) {
         point_invalidate(out, "%s", point->broken);
+        out->is_cut_short = true;
     }
 out:
     free(loadgens);
@@ -91,15 +92,27 @@ out:
     return rc;
 }
 
-bool campaign_point_is_done(const char *run_dir, uint32_t index)
+/* A point of this campaign: a file from elsewhere has another request. 0 or -errno. */
+static int read_point(const struct campaign_config *config, const char *run_dir, uint32_t index,
+                      struct point_result *out)
+{
+    struct result_error error;
+    int rc = point_read(run_dir, index, out, &error);
+    if (rc == 0 && !(fabs(out->requested_ops_per_s - config->loads[index]) <= 1e-9 * config->loads[index])) {
+        point_fini(out);
+        rc = -EINVAL;
+    }
+    return rc;
+}
+
+bool campaign_point_is_done(const struct campaign_config *config, const char *run_dir, uint32_t index)
 {
     struct point_result point;
-    struct result_error error;
-    if (point_read(run_dir, index, &point, &error) != 0) {
+    if (read_point(config, run_dir, index, &point) != 0) {
         return false;
     }
-    /* A point that lost a load generator was cut short: it is measured again by --resume. */
-    bool is_done = point.n_lost == 0;
+    /* A point that lost a load generator or its target ended before its time: it is measured again by --resume. */
+    bool is_done = point.n_lost == 0 && !point.is_cut_short;
     point_fini(&point);
     return is_done;
 }
@@ -203,8 +216,7 @@ static int write_repeat(const struct campaign_result_facts *facts, const char *p
     int rc = begin_result(facts, r);
     for (uint32_t i = 0; rc == 0 && i < facts->config->n_loads; i++) {
         struct point_result point;
-        struct result_error error;
-        if (point_read(path, i, &point, &error) == 0) {
+        if (read_point(facts->config, path, i, &point) == 0) {
             rc = result_add_point(r, &point);
         }
     }
@@ -251,8 +263,7 @@ static int write_all_repeats(const struct campaign_result_facts *facts, const st
         int n = 0;
         for (int k = 0; k < dir->n_repeats; k++) {
             char *path = run_dir_of_repeat(dir, k);
-            struct result_error error;
-            if (path != NULL && point_read(path, i, &repeats[n], &error) == 0) {
+            if (path != NULL && read_point(facts->config, path, i, &repeats[n]) == 0) {
                 n++;
             }
             free(path);

@@ -36,8 +36,8 @@ struct campaign_point {
 int campaign_build_point(const struct campaign_config *config, const struct cluster *cluster,
                          const struct campaign_point *point, struct point_result *out);
 
-/* True when the point has a file and was measured to its end. */
-bool campaign_point_is_done(const char *run_dir, uint32_t index);
+/* True when the point has a file of this campaign and was measured to its end. */
+bool campaign_point_is_done(const struct campaign_config *config, const char *run_dir, uint32_t index);
 
 /* What every result of this campaign says, whatever the repeat. Borrowed. */
 struct campaign_result_facts {

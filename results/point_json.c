@@ -296,6 +296,9 @@ json_t *point_to_json(const struct point_result *p)
         json_array_append_new(lost, lost_to_json(&p->lost[i]));
     }
     put_array(o, "lost", lost);
+    if (p->is_cut_short) {
+        json_object_set_new(o, "cut_short", json_true());
+    }
     json_put_double(o, "throughput_drift_percent", p->steady.throughput_drift_percent);
     json_put_double(o, "response_drift_percent", p->steady.response_drift_percent);
     if (!isnan(p->steady.throughput_drift_percent)) {
@@ -344,6 +347,7 @@ static const char *const point_keys[] = {"index",
                                          "generator",
                                          "loadgens",
                                          "lost",
+                                         "cut_short",
                                          "throughput_drift_percent",
                                          "response_drift_percent",
                                          "drifting",
@@ -489,6 +493,7 @@ static int figures_from_json(const json_t *o, struct point_result *p, char *why,
     p->steady.response_drift_percent = json_double(o, "response_drift_percent");
     p->steady.is_drifting = json_is_true(json_object_get(o, "drifting"));
     p->is_saturated = json_is_true(json_object_get(o, "saturated"));
+    p->is_cut_short = json_is_true(json_object_get(o, "cut_short"));
     return 0;
 }
 

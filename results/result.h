@@ -146,6 +146,7 @@ struct point_result {
     size_t n_lost;
     struct steady_state steady;
 
+    bool is_cut_short; /* something else than a loss ended it before its time, as the end of the target does */
     bool is_saturated; /* achieved under 95 % of the request */
     bool is_valid;
     json_t *invalid_reasons, *notes; /* arrays of strings, never NULL */

@@ -139,7 +139,7 @@ def test_a_point_that_lost_someone_is_measured_again_by_resume(start_campaign, n
     assert len(result["points"]) == 3 and not any(p.get("lost") for p in result["points"]), done
 
 
-def test_a_killed_target_ends_the_campaign(start_campaign, three_points):
+def test_a_killed_target_ends_the_campaign_and_resume_measures_its_point_again(start_campaign, nfscurve, three_points):
     run = start_campaign(three_points(None, timeout_s=5))
     wait_for_point(run, 1)
     kill_one(run.program.pid, "nfscurve-target")
@@ -147,6 +147,9 @@ def test_a_killed_target_ends_the_campaign(start_campaign, three_points):
     assert outcome.status == 1, outcome
     assert "target-t1" in outcome.err and "signal 9" in outcome.err, outcome
     assert not outcome.points[0].get("lost") and not outcome.points[1]["valid"], outcome
+    done = nfscurve("run", "--resume", run.dir, timeout_s=60)
+    points = json.loads((run.dir / "result.json").read_text())["points"]
+    assert len(points) == 3 and not any("signal 9" in reason for p in points for reason in p.get("invalid_reasons", [])), done
 
 
 def test_a_killed_prime_leaves_nobody_behind(start_campaign, three_points):
