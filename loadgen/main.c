@@ -5,6 +5,7 @@
 #include "key_file.h"
 #include "log.h"
 #include "options.h"
+#include "path_kind.h"
 #include "process.h"
 #include "seal.h"
 
@@ -25,23 +26,27 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     event_base_loopbreak(arg);
 }
 
-/* Atomically, so that who waits for the file never reads half of it. */
+/* Atomically, so that who waits for the file never reads half of it; a device or FIFO is written into. */
 static int write_ready_file(const char *path, const char *address, uint16_t port, bool has_key)
 {
     char tmp[4096];
 
+    bool is_renamed = path_is_replaceable(path);
+
     if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof(tmp)) {
         return -ENAMETOOLONG;
     }
-    FILE *f = fopen(tmp, "we");
+    FILE *f = fopen(is_renamed ? tmp : path, "we");
     if (!f) {
         return -errno;
     }
     fprintf(f, "{\"address\":\"%s\",\"port\":%u,\"pid\":%ld,\"keyed\":%s}\n", address, port, (long)getpid(),
             has_key ? "true" : "false");
-    if (fclose(f) != 0 || rename(tmp, path) < 0) {
+    if (fclose(f) != 0 || (is_renamed && rename(tmp, path) < 0)) {
         int error = -errno;
-        unlink(tmp);
+        if (is_renamed) {
+            unlink(tmp);
+        }
         return error;
     }
     return 0;

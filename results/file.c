@@ -1,5 +1,6 @@
 #include "file.h"
 #include "json_text.h"
+#include "path_kind.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -46,9 +47,25 @@ static int sync_directory_of(const char *path)
     return error;
 }
 
+static int write_into(const char *path, const char *data, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int error = write_all(fd, data, n);
+    if (close(fd) != 0 && !error) {
+        error = -errno;
+    }
+    return error;
+}
+
 int file_write(const char *path, const void *data, size_t n)
 {
     char tmp[4096];
+    if (!path_is_replaceable(path)) {
+        return write_into(path, data, n);
+    }
     if (snprintf(tmp, sizeof tmp, "%s.tmp.%d", path, (int)getpid()) >= (int)sizeof tmp) {
         return -ENAMETOOLONG;
     }

@@ -10,7 +10,8 @@
 /* Makes the directory if it is not there. 0 or -errno. */
 int file_make_directory(const char *path);
 
-/* Temporary file beside it, written, synced, renamed, directory synced. 0 or -errno. */
+/* Temporary file beside it, written, synced, renamed, directory synced; a device, FIFO or symbolic link is written
+ * into. 0 or -errno. */
 int file_write(const char *path, const void *data, size_t n);
 int file_write_json(const char *path, const json_t *root);
 

@@ -1,6 +1,7 @@
 #include "target.h"
 #include "control_file.h"
 #include "log.h"
+#include "path_kind.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ static void on_accept(int fd, void *arg)
     }
 }
 
-/* Writes a JSON document so that a reader sees all of it or nothing; steals the document. */
+/* Writes a JSON document so that a reader sees all of it or nothing (a device or FIFO is written into); steals the
+ * document. */
 static int write_json(const char *path, json_t *document)
 {
     char *temporary = NULL;
@@ -45,9 +47,13 @@ static int write_json(const char *path, json_t *document)
         temporary = NULL;
         error = -ENOMEM;
     }
-    if (!error && (json_dump_file(document, temporary, JSON_COMPACT) < 0 || rename(temporary, path) < 0)) {
+    bool is_renamed = path_is_replaceable(path);
+    if (!error && (json_dump_file(document, is_renamed ? temporary : path, JSON_COMPACT) < 0 ||
+                   (is_renamed && rename(temporary, path) < 0))) {
         error = errno ? -errno : -EIO;
-        unlink(temporary);
+        if (is_renamed) {
+            unlink(temporary);
+        }
     }
     free(temporary);
     json_decref(document);

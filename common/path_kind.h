@@ -1,0 +1,19 @@
+/* path_kind.h - what may be replaced by a rename, and what has to be written into.
+ *
+ * A file is written whole by a temporary file that is renamed over it. Root can do that to /dev/null and /dev/stdout as
+ * well, and then the machine has a regular file in their place.
+ */
+#ifndef NFSCURVE_COMMON_PATH_KIND_H
+#define NFSCURVE_COMMON_PATH_KIND_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* True for a regular file and for what is not there. Devices, FIFOs and symbolic links are written into. */
+static inline bool path_is_replaceable(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+#endif
