@@ -1,4 +1,4 @@
-/* path_kind.h - what may be replaced by a rename, and what has to be written into.
+/* path_kind.h - what may be replaced by a rename, what has to be written into, and what is too much to read.
  *
  * A file is written whole by a temporary file that is renamed over it. Root can do that to /dev/null and /dev/stdout as
  * well, and then the machine has a regular file in their place.
@@ -14,6 +14,14 @@ static inline bool path_is_replaceable(const char *path)
 {
     struct stat st;
     return lstat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+/* True for what is there and is no regular file of at most max_bytes: reading it may never end (/dev/zero), or never
+ * begin (a FIFO). */
+static inline bool path_is_endless(const char *path, off_t max_bytes)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > max_bytes);
 }
 
 #endif

@@ -113,10 +113,10 @@ int file_read(const char *path, char **text, size_t *n)
     int error = 0;
     for (;;) {
         if (cap - size < 65536) {
-            cap = cap ? cap * 2 : 131072;
-            char *bigger = cap <= 2 * (size_t)FILE_MAX_BYTES ? realloc(buffer, cap) : NULL;
+            cap = cap == 0 ? 131072 : cap < FILE_MAX_BYTES ? cap * 2 : cap + 131072;
+            char *bigger = size <= FILE_MAX_BYTES ? realloc(buffer, cap) : NULL;
             if (!bigger) {
-                error = cap > FILE_MAX_BYTES ? -EFBIG : -ENOMEM;
+                error = size > FILE_MAX_BYTES ? -EFBIG : -ENOMEM;
                 break;
             }
             buffer = bigger;

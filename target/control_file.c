@@ -1,9 +1,12 @@
 #include "control_file.h"
 
+#include "path_kind.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_BYTES  (1 << 20)
 #define LINE_BYTES 1200
 #define WHY_BYTES  384
 
@@ -39,9 +42,10 @@ int control_file_load(const char *path, struct nfs3_shared *shared, uint64_t see
     int error = 0;
     struct latency *latency = NULL;
     struct fault_set *faults = fault_set_create(seed);
-    FILE *file = fopen(path, "re");
+    bool is_endless = path_is_endless(path, MAX_BYTES);
+    FILE *file = is_endless ? NULL : fopen(path, "re");
     if (!file || !faults) {
-        error = file ? -ENOMEM : -errno;
+        error = is_endless ? -EFBIG : file ? -ENOMEM : -errno;
         snprintf(message, cap, "control file %s: %s", path, strerror(-error));
         goto out;
     }

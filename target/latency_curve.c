@@ -11,6 +11,8 @@
  */
 #include "latency_curve.h"
 
+#include "path_kind.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #define MAX_POINTS  256u
+#define MAX_BYTES   (64u << 20) /* a result with all its histograms */
 #define SLOT_NS     (50 * NS_PER_MS)
 #define N_SLOTS     20
 #define BURST_NS    (200 * NS_PER_MS)
@@ -131,6 +134,10 @@ struct latency_curve *latency_curve_load(const char *path, char *message, size_t
 {
     double ops_per_s[MAX_POINTS], response_ms[MAX_POINTS];
     unsigned n = 0;
+    if (path_is_endless(path, MAX_BYTES)) {
+        snprintf(message, cap, "curve %s: expected a regular file of at most %u MiB", path, MAX_BYTES >> 20);
+        return NULL;
+    }
     FILE *file = fopen(path, "re");
     if (!file) {
         snprintf(message, cap, "curve %s: %s", path, strerror(errno));

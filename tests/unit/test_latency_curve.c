@@ -162,3 +162,11 @@ Test(latency_curve, reads_columns_and_results)
     unlink(path);
     cr_assert_null(latency_curve_load(path, message, sizeof message));
 }
+
+Test(latency_curve, what_never_ends_is_not_read)
+{
+    char message[256];
+    cr_assert_null(latency_curve_load("/dev/zero", message, sizeof message));
+    cr_assert_str_eq(message, "curve /dev/zero: expected a regular file of at most 64 MiB");
+    cr_assert_null(latency_curve_load("/tmp", message, sizeof message));
+}
