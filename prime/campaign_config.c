@@ -3,6 +3,7 @@
 #include "campaign_config.h"
 
 #include "campaign_rows.h"
+#include "key_file.h"
 #include "log.h"
 #include "text.h"
 
@@ -157,6 +158,18 @@ static const struct config_key control_keys[] = {
     {.key = NULL},
 };
 
+/* Before anything starts, rather than by the first load generator that is started with it. */
+static void check_key(const struct config_ctx *ctx, const char *path)
+{
+    uint8_t key[SEAL_KEY_BYTES];
+    char message[512];
+    bool is_found = path != NULL && access(path, F_OK) == 0; /* else it has been named already */
+    if (is_found && key_file_load(path, key, message, sizeof message) != 0) {
+        config_complain(ctx, "%s", message);
+    }
+    explicit_bzero(key, sizeof key);
+}
+
 static void parse_control(const struct config_ctx *ctx, const json_t *value, void *field)
 {
     struct campaign_config *c = field;
@@ -164,6 +177,7 @@ static void parse_control(const struct config_ctx *ctx, const json_t *value, voi
     if (config_parse(ctx->src, value != NULL ? value : empty, ctx->path, control_keys, NULL, c, ctx->errors) == 0) {
         struct config_ctx here = row_below(ctx, "control.key_file");
         parse_file_name(&here, "; nfscurve keygen makes it", &c->key_file);
+        check_key(&here, c->key_file);
     }
     json_decref(empty);
 }

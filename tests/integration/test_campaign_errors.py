@@ -21,6 +21,7 @@ BAD = {
     "a target that nobody knows": (with_keys(loadgens=[{"host": "lg", "targets": ["fs7"]}]), ['targets names "fs7"; expected the name of a target']),
     "a workload that is not there": (with_keys(workload="sfs2009"), ["workload", "sfs2009"]),
     "a key file that is not there": (with_keys(control={"key_file": "none.key"}), ["control.key_file", "none.key", "No such file"]),
+    "a key file that holds no key": (with_keys(control={"key_file": "campaign.json"}), ["control.key_file: key file ", "campaign.json: "]),
     "too few files": (with_keys(fileset_mb_per_op=0.001), ["too few for 8 processes", "raise fileset_mb_per_op"]),
     "two errors": (with_keys(run_s=-1, seed="x"), ["run_s: is -1", 'seed: is "x"', "2 errors"]),
 }
