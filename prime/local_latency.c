@@ -8,10 +8,21 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define MODEL_BYTES_MAX 1000u /* the target's lines are not much longer */
+
+/* A line of the control file ends at '#' and at a line break, and blanks at its end do not count. */
+static bool fits_a_line(const char *model)
+{
+    size_t n = strlen(model);
+    return n > 0 && n <= MODEL_BYTES_MAX && strpbrk(model, "#\r\n") == NULL && model[n - 1] != ' ' &&
+           model[n - 1] != '\t';
+}
 
 bool local_latency_is_switched(const struct local_target *target)
 {
-    return target->latency[0] != '\0' && target->n_args == 0;
+    return target->n_args == 0 && fits_a_line(target->latency);
 }
 
 /* Renamed into place: the target never reads half a line. */

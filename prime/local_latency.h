@@ -14,6 +14,8 @@
 
 struct local_target;
 
+/* False also for a model that a control file cannot say, as one whose curve's name holds a '#': it is on all the time.
+ */
 bool local_latency_is_switched(const struct local_target *target);
 
 /* Writes the control file: the target's model, or none. `pid` 0: the target is yet to start. 0 or -errno. */

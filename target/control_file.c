@@ -21,7 +21,10 @@ static int take_line(char *line, struct fault_set *faults, struct latency **late
     if (*value) {
         *value++ = '\0';
         value += strspn(value, " \t");
-        value[strcspn(value, " \t")] = '\0';
+        /* A curve's file name may hold spaces. */
+        for (char *end = value + strlen(value); end > value && strchr(" \t\r", end[-1]); end--) {
+            end[-1] = '\0';
+        }
     }
     if (strcmp(text, "fault") == 0) {
         return fault_add(faults, value, why, cap);

@@ -297,3 +297,10 @@ def test_faults_and_latency_change_while_it_runs(target, run_dir):
     assert [getattr_of(client).status for _ in range(3)] == [0, 0, 0]
     assert time.monotonic() - start < 0.15 * PATIENCE
     client.close()
+
+
+def test_a_control_file_may_name_a_curve_with_spaces(target, run_dir):
+    (run_dir / "my curve.txt").write_text("200 1\n400 2\n")
+    control = run_dir / "control"
+    control.write_text(f"latency curve:{run_dir}/my curve.txt \r\n")
+    assert target("--control-file", control).port > 0
