@@ -23,7 +23,11 @@ static char *read_whole(const char *path)
         goto out;
     }
     size_t n = fread(text, 1, FILE_MAX_BYTES, file);
-    if (n == FILE_MAX_BYTES || strlen(text) != n) {
+    if (ferror(file)) {
+        fprintf(stderr, "nfscurve import: %s cannot be read: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    } else if (n == FILE_MAX_BYTES || strlen(text) != n) {
         fprintf(stderr, "nfscurve import: %s is no text file of at most 1 MiB\n", path);
         free(text);
         text = NULL;

@@ -56,6 +56,12 @@ def test_resuming_what_holds_no_run_says_so(nfscurve, run_dir):
     assert done.status == 2 and "cannot be resumed: it holds no run" in done.err, done
 
 
+@pytest.mark.parametrize("kind", ["sfs_rc", "mix", "nfsstat"])
+def test_importing_a_directory_says_what_it_is(nfscurve, run_dir, kind):
+    done = nfscurve("import", kind, run_dir)
+    assert done.status == 2 and "Is a directory" in done.err, done
+
+
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
 def test_output_that_cannot_be_written_is_no_success(start, bin, run_dir, redirection):
     (run_dir / "campaign.json").write_text(with_keys(load_ops_per_s=[100, 200, 300]))
