@@ -67,7 +67,7 @@ static int add(const char *name, const char *script)
 
 Test(launcher, tells_once_when_all_children_are_ready)
 {
-    int first = add("a", READY "sleep 100"), second = add("b", READY "sleep 100");
+    int first = add("a", READY "exec sleep 100"), second = add("b", READY "exec sleep 100");
     launcher_start(launcher);
     event_base_dispatch(base);
     cr_assert_eq(n_ready, 1);
