@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -65,6 +66,11 @@ Test(rpc_connect, a_numeric_address_connects_with_the_options_of_a_long_lived_co
 
 Test(rpc_connect, a_name_is_looked_up_by_the_helper)
 {
+    struct addrinfo *known = NULL;
+    if (getaddrinfo("localhost", NULL, NULL, &known) != 0) {
+        cr_skip_test("this machine has no /etc/hosts that names localhost");
+    }
+    freeaddrinfo(known);
     struct rpc_connect_options o = {.host = "localhost", .port = some_port(false), .timeout_ns = 20 * NS_PER_S};
     connect_to(&o); /* ::1 may come first and refuse; then 127.0.0.1 follows */
     cr_assert_eq(got_error, 0, "%s", got_message);
@@ -136,6 +142,11 @@ Test(rpc_connect, no_time_left_is_a_time_out)
 
 Test(rpc_connect, cancelled_it_never_completes)
 {
+    struct addrinfo *known = NULL;
+    if (getaddrinfo("localhost", NULL, NULL, &known) != 0) {
+        cr_skip_test("this machine has no /etc/hosts that names localhost");
+    }
+    freeaddrinfo(known);
     struct rpc_connect_options o = {.host = "localhost", .port = some_port(false), .timeout_ns = 20 * NS_PER_S};
     base = event_base_new();
     struct rpc_connect *c = rpc_connect_start(base, &o, on_done, NULL);
