@@ -388,7 +388,7 @@ int process_main(const struct process_setup *setup)
     struct process process = {.setup = setup, .workload = setup->workload, .shared = setup->shared};
     struct process *p = &process;
     snprintf(p->where, sizeof p->where, "%s:%s", setup->client.server, setup->client.export_path);
-    snprintf(p->shared->facts.server_address, sizeof p->shared->facts.server_address, "%.63s", setup->client.server);
+    process_note_inherited(p);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     int error = init(p);

@@ -3,9 +3,11 @@
 #include "log.h"
 #include "process_state.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define DEFAULT_BLOCK_BYTES 8192u /* of a server whose FSINFO names no transfer size */
 #define MIN_DIR_BYTES       8192u
@@ -45,6 +47,55 @@ static void connection_failed(struct process *p, int error, const char *message)
     process_set_state(p, PROCESS_FAILED);
 }
 
+static bool address_text(const struct sockaddr_storage *address, char *out, size_t cap)
+{
+    char host[INET6_ADDRSTRLEN];
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+        inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+        snprintf(out, cap, "%s:%u", host, ntohs(in->sin_port));
+    } else if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+        inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
+        snprintf(out, cap, "[%s]:%u", host, ntohs(in6->sin6_port));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Both ends of the TCP connection on fd; false when it is none. */
+static bool tcp_ends(int fd, struct sockaddr_storage *local, struct sockaddr_storage *peer)
+{
+    socklen_t local_bytes = sizeof *local, peer_bytes = sizeof *peer;
+    return getsockname(fd, (struct sockaddr *)local, &local_bytes) == 0 &&
+           getpeername(fd, (struct sockaddr *)peer, &peer_bytes) == 0 &&
+           (peer->ss_family == AF_INET || peer->ss_family == AF_INET6);
+}
+
+void process_note_inherited(struct process *p)
+{
+    struct sockaddr_storage local, peer;
+    for (int fd = 0; fd < PROCESS_MAX_FDS; fd++) {
+        p->is_inherited[fd] = tcp_ends(fd, &local, &peer);
+    }
+}
+
+/* The engines keep their sockets to themselves; but the first TCP connection that was not there at the fork is theirs.
+ */
+static void note_addresses(struct process *p)
+{
+    struct process_facts *f = &p->shared->facts;
+    struct sockaddr_storage local, peer;
+    for (int fd = 0; fd < PROCESS_MAX_FDS; fd++) {
+        if (!p->is_inherited[fd] && tcp_ends(fd, &local, &peer) &&
+            address_text(&local, f->local_address, sizeof f->local_address) &&
+            address_text(&peer, f->server_address, sizeof f->server_address)) {
+            return;
+        }
+    }
+}
+
 static void on_fsinfo(struct nfs3_call *call, const struct nfs3_reply *reply)
 {
     struct process *p = call->owner;
@@ -65,6 +116,7 @@ static void on_fsinfo(struct nfs3_call *call, const struct nfs3_reply *reply)
     f->write_block_bytes = choose_block(p->workload, f->wtmax);
     p->dir_bytes = f->dtpref < MIN_DIR_BYTES ? MIN_DIR_BYTES : f->dtpref > MAX_DIR_BYTES ? MAX_DIR_BYTES : f->dtpref;
     p->is_connected = true;
+    note_addresses(p);
     if (p->has_command) {
         process_begin_command(p);
     } else {

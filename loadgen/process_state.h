@@ -11,6 +11,8 @@
 struct event;
 struct event_base;
 
+#define PROCESS_MAX_FDS 256
+
 struct process {
     const struct process_setup *setup;
     const struct workload *workload;
@@ -20,6 +22,7 @@ struct process {
     struct nfs3_client *client;
     struct nfs3_call fsinfo;
     struct nfs3_fh root;
+    bool is_inherited[PROCESS_MAX_FDS]; /* TCP connections of the daemon, by fd */
     bool is_connected, has_command, is_stopping, is_exiting;
     struct process_command command; /* the one under way or waiting for the connection */
     char where[320];
@@ -45,6 +48,9 @@ void process_finish_command(struct process *p, int error, const char *message);
 
 /* Starts the phase that the command asks for; there is a connection. */
 void process_begin_command(struct process *p);
+
+/* Before anything is opened: which connections are the daemon's. */
+void process_note_inherited(struct process *p);
 
 /* Mounts, connects and asks FSINFO; then begins the command that waits, or is IDLE. */
 void process_connect(struct process *p);
