@@ -58,13 +58,23 @@ static void count_op(struct op_record *record, enum nfs_op op, mono_t due, mono_
     interval_writer_good(record->intervals, second_of(record, done), nfs_op_class(op), headline);
 }
 
+/* When an RPC happened, for the question whether it belongs to the run: when its reply was read; without a right reply
+ * when it was sent, since the end of a time-out says nothing about when the server failed, and may lie behind the run.
+ */
+static mono_t moment_of(const struct rpc_event *event)
+{
+    bool has_reply = event->outcome != OP_TIMEOUT && event->outcome != OP_RPC_ERROR && event->outcome != OP_MALFORMED;
+    return has_reply ? event->done : event->sent;
+}
+
 void op_record_rpc(struct op_record *record, const struct rpc_event *event)
 {
     bool is_good = event->outcome == OP_OK;
+    mono_t at = moment_of(event);
     if (!is_good) {
         add(&record->shared->live_errors, 1);
     }
-    if (is_in_run(record, event->done)) {
+    if (is_in_run(record, at)) {
         struct op_tally *t = &record->tally->ops[event->op];
         t->n_outcome[event->outcome]++;
         if (event->has_status) {
@@ -77,7 +87,7 @@ void op_record_rpc(struct op_record *record, const struct rpc_event *event)
             record->tally->read_bytes += event->read_bytes;
             record->tally->write_bytes += event->write_bytes;
         } else {
-            interval_writer_error(record->intervals, second_of(record, event->done), nfs_op_class(event->op));
+            interval_writer_error(record->intervals, second_of(record, at), nfs_op_class(event->op));
         }
     }
     if (is_good && record->is_physical) {

@@ -4,8 +4,9 @@
  * The recorded run is [start, end). An RPC belongs to it when its reply was read within (its `done`), a request when
  * its last reply was. So what was in flight at the start is in, what was in flight at the end is not, every op belongs
  * to exactly one side of each boundary, and good ops / length of the run is the achieved throughput also of a server
- * that falls behind. The observer only compares times: the switch from warm-up to run touches nothing that is on the
- * wire.
+ * that falls behind. An RPC that never got a right reply (time-out, broken connection, malformed) belongs to the run
+ * that it was sent in, also when that became known only while the last replies were awaited: no failure is lost. The
+ * observer only compares times: the switch from warm-up to run touches nothing that is on the wire.
  *
  * The op that counts (histograms from_due, from_sent; intervals; live counters) is the request with logical counting,
  * every RPC with physical counting.

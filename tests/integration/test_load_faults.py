@@ -111,6 +111,13 @@ def test_replies_that_never_come_are_time_outs(faulty_load):
 
 
 @pytest.mark.faults
+def test_what_times_out_after_the_run_is_still_a_failure_of_it(faulty_load):
+    """The time-out is longer than the run: the loss becomes known while the last replies are awaited."""
+    outcome = faulty_load("access:every=5:drop", arguments=("--ops", 300, "--warmup-s", 0.2, "--run-s", 1, "--timeout-s", 2))
+    assert outcome.outcomes("access")["timeout"] == 1, outcome
+
+
+@pytest.mark.faults
 def test_garbage_and_resets(faulty_load):
     garbage = faulty_load("fsstat+fsinfo:every=3:garbage", arguments=("--ops", 400, "--warmup-s", 0.3, "--run-s", 3, "--timeout-s", 0.5))
     assert garbage.load["failed"] > 0, garbage
