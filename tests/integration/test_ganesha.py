@@ -2,7 +2,11 @@
 
 import pytest
 
-LOADS = [200, 400, 600]
+# sfs3 counts RPCs, and one READ may be seventeen: its mix settles at some 5,000 of them a point.
+WORKLOADS = {
+    "sfs3": {"loads": [1000, 1500, 2000], "fileset_mb_per_op": 0.1},
+    "sfs2008": {"loads": [200, 400, 600], "fileset_mb_per_op": 0.5},
+}
 
 
 def assert_three_good_points(outcome, loads):
@@ -15,16 +19,21 @@ def assert_three_good_points(outcome, loads):
         assert 0 < point["response_ms"] < 1000
         for name, op in point["ops"].items():
             assert op["errors"] == 0, name
-            assert abs(op["percent"] - op["target_percent"]) <= 1.5, name
+            if "percent" in op:  # a COMMIT that only ends writes is no op of its own
+                assert abs(op["percent"] - op["target_percent"]) <= 1.5, name
 
 
 @pytest.mark.root
 @pytest.mark.timing
-@pytest.mark.parametrize("workload", ["sfs3", "sfs2008"])
+@pytest.mark.parametrize("workload", WORKLOADS)
 def test_three_points_on_a_directory(ganesha, campaign, small_campaign, workload):
     server = ganesha(fsal="VFS")
-    outcome = campaign(small_campaign(server.campaign_target(), LOADS, workload=workload, processes_per_loadgen=4, loadgens={"local": 2}), inside=server)
-    assert_three_good_points(outcome, LOADS)
+    loads, mb = WORKLOADS[workload]["loads"], WORKLOADS[workload]["fileset_mb_per_op"]
+    outcome = campaign(
+        small_campaign(server.campaign_target(), loads, workload=workload, processes_per_loadgen=4, loadgens={"local": 2}, fileset_mb_per_op=mb),
+        inside=server,
+    )
+    assert_three_good_points(outcome, loads)
     # The fileset is really there: directories of load generators, in each one of every process.
     assert sorted(p.name for p in server.export_dir.iterdir()) == ["CL1", "CL2"]
     assert len(list((server.export_dir / "CL1").iterdir())) == 4
