@@ -28,7 +28,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITES = ["unit", "integration", "faults", "wire", "hosts", "sanitizers", "fuzz"]
 FUZZ_SECONDS = int(os.environ.get("NFSCURVE_FUZZ_SECONDS", "8"))
-SUITE_TIMEOUT_S = 900
+SUITE_TIMEOUT_S = 1500
 PR_SET_CHILD_SUBREAPER = 36
 # Among it the closing statistics, which would read like our own last line, and names of tests that xdist only scheduled.
 PYTEST_CHATTER = re.compile(r"=+ (test session starts|.* in [\d.]+s.*) =+$|collecting|-+ generated xml|gw\d|tests/\S+ ?$|scheduling tests|\[gw\d\] (\w+ )?Python")
