@@ -3,6 +3,7 @@
  *
  *   campaign.c         the machine: what the cluster, the launcher and signals report, and which transition follows
  *   campaign_setup.c   launch, connect, configure, validate
+ *   campaign_latency.c   the latency of local targets, off while they are filled
  *   campaign_point.c   populate, load, collect; the next point
  *   campaign_run.c     making one, running its loop, the report at the end
  */
@@ -21,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct campaign_target;
 struct cluster;
 struct cluster_progress;
 struct event;
@@ -34,6 +36,7 @@ enum campaign_state {
     CAMPAIGN_CONNECTING,  /* hello to every load generator */
     CAMPAIGN_CONFIGURING, /* processes forked, targets mounted */
     CAMPAIGN_VALIDATING,  /* every NFS procedure is checked */
+    CAMPAIGN_SWITCHING,   /* local targets put their latency on or off */
     CAMPAIGN_POPULATING,  /* the fileset is topped up for the next point */
     CAMPAIGN_LOADING,     /* warm-up and run */
     CAMPAIGN_COLLECTING,  /* histograms and counters come in */
@@ -59,7 +62,7 @@ struct campaign {
     double best_ops_per_s; /* of the present sweep */
 
     struct event_base *base;
-    struct event *signals[3], *patience, *monitor_start;
+    struct event *signals[3], *patience, *monitor_start, *latency_answers;
     struct launcher *launcher;
     struct monitor *monitor; /* NULL without a script */
     struct cluster *cluster; /* NULL before connecting */
@@ -67,6 +70,11 @@ struct campaign {
 
     /* children of the launcher, -1 when the campaign names a real host */
     int *target_children, *loadgen_children;
+    bool *awaits_answer; /* of the targets: told to change their latency */
+
+    /* while switching: what follows, and when the targets were told */
+    void (*after_switch)(struct campaign *c);
+    mono_t switch_started;
 
     /* the point under way */
     mono_t load_started;
@@ -109,13 +117,22 @@ void campaign_on_monitor_start(evutil_socket_t fd, short what, void *arg);
 
 /* --- campaign_setup.c --- */
 void campaign_begin_launch(struct campaign *c);
-
-/* Local targets play their latency model, or answer at once. False after campaign_fail. */
-bool campaign_set_local_latency(struct campaign *c, bool is_on);
 void campaign_on_launched(struct launcher *launcher, int error, const char *message, void *arg);
 void campaign_begin_configure(struct campaign *c);
 void campaign_begin_validate(struct campaign *c);
 void campaign_end_validation(struct campaign *c);
+
+/* --- campaign_latency.c --- */
+
+/* Heap, or NULL: the control file of a local target. */
+char *campaign_control_file(const struct campaign *c, const struct campaign_target *t);
+
+/* What local targets that run are to do, or those that start later. False after campaign_fail. */
+bool campaign_write_local_latency(struct campaign *c, bool is_on);
+
+/* Local targets play their latency model, or answer at once; `next` when all have said that they do. */
+void campaign_switch_local_latency(struct campaign *c, bool is_on, void (*next)(struct campaign *c));
+void campaign_on_latency_answers(evutil_socket_t fd, short what, void *arg);
 
 /* --- campaign_point.c --- */
 size_t campaign_point_number(const struct campaign *c); /* from 1, over all repeats */

@@ -67,17 +67,19 @@ void campaign_next_point(struct campaign *c)
     }
 }
 
-static void begin_populate(struct campaign *c)
+static void populate(struct campaign *c)
 {
     struct cluster_phase phase = {.kind = CLUSTER_POPULATE};
-    if (!campaign_set_local_latency(c, false)) {
-        return;
-    }
     c->state = CAMPAIGN_POPULATING;
     log_info("point %zu: %g ops/s: populate", campaign_point_number(c), c->layouts[c->point].requested_ops_per_s);
     progress_phase(&c->progress, "populate", mono_now());
     c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->point].processes);
+}
+
+static void begin_populate(struct campaign *c)
+{
+    campaign_switch_local_latency(c, false, populate);
 }
 
 void campaign_forget_losses(struct campaign *c)
@@ -90,7 +92,7 @@ void campaign_forget_losses(struct campaign *c)
     c->n_losses = 0;
 }
 
-void campaign_begin_load(struct campaign *c)
+static void load(struct campaign *c)
 {
     struct cluster_phase phase = {.kind = CLUSTER_LOAD,
                                   .warmup_ns = (int64_t)(c->config->warmup_s * 1e9),
@@ -99,9 +101,6 @@ void campaign_begin_load(struct campaign *c)
     c->is_run_recorded = false;
     c->is_point_broken = false;
     c->is_monitor_due = c->monitor != NULL;
-    if (!campaign_set_local_latency(c, true)) {
-        return;
-    }
     c->load_started = mono_now();
     c->point_started_at = wall_now();
     c->state = CAMPAIGN_LOADING;
@@ -109,6 +108,11 @@ void campaign_begin_load(struct campaign *c)
     progress_phase(&c->progress, "load", mono_now());
     c->is_step_running = true;
     cluster_run_phase(c->cluster, &phase, c->layouts[c->point].processes);
+}
+
+void campaign_begin_load(struct campaign *c)
+{
+    campaign_switch_local_latency(c, true, load);
 }
 
 static void begin_collect(struct campaign *c, enum campaign_state state)

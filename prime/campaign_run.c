@@ -32,8 +32,9 @@ static int campaign_init(struct campaign *c, const struct campaign_options *opti
                            .started_at = wall_now()};
     c->base = event_base_new();
     c->target_children = calloc(options->config->n_targets, sizeof *c->target_children);
+    c->awaits_answer = calloc(options->config->n_targets, sizeof *c->awaits_answer);
     c->loadgen_children = calloc(options->config->n_loadgens, sizeof *c->loadgen_children);
-    if (c->base == NULL || c->target_children == NULL || c->loadgen_children == NULL) {
+    if (c->base == NULL || c->target_children == NULL || c->loadgen_children == NULL || c->awaits_answer == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -44,8 +45,9 @@ static int campaign_init(struct campaign *c, const struct campaign_options *opti
     }
     c->patience = evtimer_new(c->base, campaign_on_patience, c);
     c->monitor_start = evtimer_new(c->base, campaign_on_monitor_start, c);
+    c->latency_answers = evtimer_new(c->base, campaign_on_latency_answers, c);
     c->launcher = launcher_create(c->base, options->dir->path, &launcher_events, c);
-    if (c->patience == NULL || c->monitor_start == NULL || c->launcher == NULL) {
+    if (c->patience == NULL || c->monitor_start == NULL || c->latency_answers == NULL || c->launcher == NULL) {
         return -ENOMEM;
     }
     if (options->config->monitor_script[0] != '\0' && options->goal == CAMPAIGN_MEASURE) {
@@ -71,6 +73,7 @@ static void campaign_fini(struct campaign *c)
     free(c->stopped);
     free(c->facts);
     json_decref(c->findings);
+    free(c->awaits_answer);
     free(c->target_children);
     free(c->loadgen_children);
 }
@@ -94,6 +97,9 @@ static void stop_everything(struct campaign *c)
     }
     if (c->monitor_start != NULL) {
         event_free(c->monitor_start);
+    }
+    if (c->latency_answers != NULL) {
+        event_free(c->latency_answers);
     }
     if (c->base != NULL) {
         event_base_free(c->base);

@@ -18,36 +18,9 @@
 
 static void begin_connect(struct campaign *c);
 
-/* Heap. */
-static char *control_file_of(const struct campaign *c, const struct campaign_target *t)
-{
-    return text_format("%s/target-%td.control", c->dir->path, t - c->config->targets);
-}
-
-bool campaign_set_local_latency(struct campaign *c, bool is_on)
-{
-    for (size_t i = 0; i < c->config->n_targets; i++) {
-        const struct campaign_target *t = &c->config->targets[i];
-        if (!t->is_local || !local_latency_is_switched(&t->local)) {
-            continue;
-        }
-        char *file = control_file_of(c, t);
-        const struct launched *child = launcher_child(c->launcher, c->target_children[i]);
-        int rc = file != NULL ? local_latency_set(&t->local, file, is_on, child != NULL ? child->pid : 0) : -ENOMEM;
-        char *message = rc != 0 ? text_format("latency of target %s cannot be set: %s", t->name, strerror(-rc)) : NULL;
-        free(file);
-        if (rc != 0) {
-            campaign_fail(c, EXIT_STATUS_COULD_NOT_RUN, message != NULL ? message : "out of memory");
-            free(message);
-            return false;
-        }
-    }
-    return true;
-}
-
 static int add_local_target(struct campaign *c, const struct campaign_target *t)
 {
-    const char **argv = calloc(t->local.n_args + 12, sizeof *argv);
+    const char **argv = calloc(t->local.n_args + 16, sizeof *argv);
     if (argv == NULL) {
         return -ENOMEM;
     }
@@ -58,7 +31,8 @@ static int add_local_target(struct campaign *c, const struct campaign_target *t)
         argv[n++] = fixed[i];
     }
     char *latency = t->local.latency[0] != '\0' ? text_format("--latency=%s", t->local.latency) : NULL;
-    char *control_file = local_latency_is_switched(&t->local) ? control_file_of(c, t) : NULL;
+    char *control_file = local_latency_is_switched(&t->local) ? campaign_control_file(c, t) : NULL;
+    char *answer_file = control_file != NULL ? local_latency_answer_file(control_file) : NULL;
     if (latency != NULL) {
         argv[n++] = latency;
     }
@@ -66,12 +40,17 @@ static int add_local_target(struct campaign *c, const struct campaign_target *t)
         argv[n++] = "--control-file";
         argv[n++] = control_file;
     }
+    if (answer_file != NULL) {
+        argv[n++] = "--control-answer";
+        argv[n++] = answer_file;
+    }
     for (size_t i = 0; i < t->local.n_args; i++) {
         argv[n++] = t->local.args[i];
     }
     char *name = text_format("target-%s", t->name);
     int child = name != NULL ? launcher_add(c->launcher, name, "nfscurve-target", argv, n) : -ENOMEM;
     free(name);
+    free(answer_file);
     free(control_file);
     free(latency);
     free(argv);
@@ -96,7 +75,7 @@ void campaign_begin_launch(struct campaign *c)
     for (size_t i = 0; i < config->n_targets; i++) {
         c->target_children[i] = -1;
     }
-    if (!campaign_set_local_latency(c, false)) {
+    if (!campaign_write_local_latency(c, false)) {
         return;
     }
     for (size_t i = 0; i < config->n_targets && rc >= 0; i++) {

@@ -19,6 +19,7 @@ enum option_id {
     OPT_LATENCY,
     OPT_FAULT,
     OPT_CONTROL_FILE,
+    OPT_CONTROL_ANSWER,
     OPT_READY_FILE,
     OPT_STATS_FILE,
     OPT_THREADS,
@@ -51,6 +52,8 @@ static const struct {
      "none, fixed:200us, exponential:1ms, curve:FILE, OP=MODEL; see the manual (default none)"},
     {OPT_FAULT, "fault", "RULE", "misbehave, as in read:index=5:status=NFS3ERR_IO, repeatable; see the manual"},
     {OPT_CONTROL_FILE, "control-file", "FILE", "lines 'fault RULE' and 'latency MODEL', read at start and on SIGHUP"},
+    {OPT_CONTROL_ANSWER, "control-answer", "FILE",
+     "what became of each reading of the control file as JSON: reads, error (null: done)"},
     {OPT_READY_FILE, "ready-file", "FILE", "written as JSON when the server is ready"},
     {OPT_STATS_FILE, "stats-file", "FILE", "counters by operation as JSON, written on SIGUSR1 and at the end"},
     {OPT_THREADS, "threads", "N", "event loops that share the connections (default 1)"},
@@ -135,6 +138,9 @@ static int apply(struct target_options *o, enum option_id id, const char *text)
         return 0;
     case OPT_CONTROL_FILE:
         o->control_file = text;
+        return 0;
+    case OPT_CONTROL_ANSWER:
+        o->control_answer = text;
         return 0;
     case OPT_READY_FILE:
         o->ready_file = text;

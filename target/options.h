@@ -20,7 +20,7 @@ struct target_options {
     const char *latency;
     const char *faults[OPTIONS_MAX_FAULTS];
     unsigned n_faults;
-    const char *control_file, *ready_file, *stats_file; /* NULL: none */
+    const char *control_file, *control_answer, *ready_file, *stats_file; /* NULL: none */
     unsigned n_threads;
     uint32_t rtmax, wtmax, dtpref;
     uint64_t capacity_bytes; /* 0: by the kind of data */

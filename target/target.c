@@ -23,6 +23,7 @@ struct target {
     unsigned n_workers, next_worker;
     struct event *signals[4];
     uint16_t port;
+    unsigned n_control_reads;
 };
 
 /* Accepted sockets go to the threads in turn. */
@@ -85,15 +86,26 @@ static void write_stats(struct target *target)
     json_decref(document);
 }
 
-static int load_control_file(struct target *target)
+/* SIGHUP: who sent it may read in --control-answer what became of it. */
+static void load_control_file(struct target *target)
 {
-    char message[MESSAGE_BYTES];
+    char message[MESSAGE_BYTES], quoted[MESSAGE_BYTES * 4]; /* JSON holds UTF-8, and a file may hold any byte */
     int error = control_file_load(target->options->control_file, &target->shared, target->options->seed, message,
                                   sizeof message);
+    target->n_control_reads++;
     if (error) {
         log_error("%s", message);
+    } else {
+        log_info("read %s", target->options->control_file);
     }
-    return error;
+    if (target->options->control_answer) {
+        int rc = write_json(target->options->control_answer,
+                            json_pack("{s:i, s:s?}", "reads", (int)target->n_control_reads, "error",
+                                      error ? log_quote(quoted, sizeof quoted, message, strlen(message)) : NULL));
+        if (rc) {
+            log_error("--control-answer %s: %s", target->options->control_answer, strerror(-rc));
+        }
+    }
 }
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
@@ -105,8 +117,8 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
         write_stats(target);
         break;
     case SIGHUP:
-        if (target->options->control_file && load_control_file(target) == 0) {
-            log_info("read %s", target->options->control_file);
+        if (target->options->control_file) {
+            load_control_file(target);
         }
         break;
     default:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.process import wait_for
 
 
 def test_repeats_give_the_spread_of_each_point(campaign, small_campaign, target):
@@ -79,6 +80,21 @@ def test_the_sweep_ends_after_a_clear_fall_when_asked(campaign, small_campaign, 
         assert achieved[-1] < max(achieved[:-1]) and "throughput fell" in outcome.result["stopped"], achieved
     else:
         assert achieved == sorted(achieved), achieved
+
+
+@pytest.mark.parametrize("fate", ["gone", "garbled"])
+def test_a_local_target_that_refuses_its_latency_is_not_measured_without(start_campaign, small_campaign, run_dir, fate):
+    curve = run_dir / "curve.txt"
+    curve.write_text("100 1\n1000 5\n")
+    config = small_campaign({"name": "fickle", "local": {"data": "synth", "latency": f"curve:{curve}"}}, [20, 40], fileset_mb_per_op=1, warmup_s=0.5, run_s=1)
+    going = start_campaign(config)
+    log = going.dir / "log.txt"
+    wait_for(lambda: log.exists() and "point 1: load" in log.read_text(), what="the first point's load")
+    curve.unlink() if fate == "gone" else curve.write_text("no curve\n")
+    outcome = going.finish()
+    assert outcome.status == 1 and len(outcome.points) == 1, outcome
+    assert "target fickle refuses to change its latency" in outcome.err and str(curve) in outcome.err, outcome
+    assert "fickle refuses" in outcome.result["stopped"]
 
 
 def test_local_targets_are_filled_without_their_latency(campaign, small_campaign):

@@ -1,5 +1,6 @@
 """Each fault of the target, seen from outside exactly as asked, by index."""
 
+import json
 import os
 import signal
 import struct
@@ -304,3 +305,22 @@ def test_a_control_file_may_name_a_curve_with_spaces(target, run_dir):
     control = run_dir / "control"
     control.write_text(f"latency curve:{run_dir}/my curve.txt \r\n")
     assert target("--control-file", control).port > 0
+
+
+def test_who_changes_it_is_answered(target, run_dir):
+    control, answer = run_dir / "control", run_dir / "answer"
+    control.write_text("latency none\n")
+    server = target("--control-file", control, "--control-answer", answer)
+    assert not answer.exists()
+
+    def change(text):
+        answer.unlink(missing_ok=True)
+        control.write_bytes(text)
+        os.kill(server.pid, signal.SIGHUP)
+        wait_for(answer.exists, what="the answer")
+        return json.loads(answer.read_text())
+
+    assert change(b"latency fixed:1ms\n") == {"reads": 1, "error": None}
+    refused = change(b"latency none\nlatency \xff\n")
+    assert refused["reads"] == 2 and f"{control}:2: " in refused["error"] and "\\xff" in refused["error"], refused
+    assert change(b"") == {"reads": 3, "error": None}
