@@ -11,6 +11,6 @@ int main(int argc, char **argv)
         {NFS_OP_WRITE, 4, 1048576},
     };
     struct bench_options options;
-    bench_parse(argc, argv, &options);
+    bench_parse(argc, argv, BENCH_TARGET, &options);
     return bench_run("bytes", &options, cases, sizeof cases / sizeof cases[0]);
 }

@@ -15,6 +15,6 @@ int main(int argc, char **argv)
         ALL_WINDOWS(NFS_OP_READ, 4096),
     };
     struct bench_options options;
-    bench_parse(argc, argv, &options);
+    bench_parse(argc, argv, BENCH_TARGET | BENCH_CANNED, &options);
     return bench_run("ops", &options, cases, sizeof cases / sizeof cases[0]);
 }
