@@ -1,7 +1,6 @@
 /* rpc_header.h - the RPC header of a call, decoded within bounds, and the answers that need no program.
  *
- * xdr_callmsg of libtirpc does the decoding, into buffers that we own (it would allocate otherwise); what it refuses
- * without saying why (a foreign RPC version, an over-long credential) is told apart here, because RFC 5531 section 9
+ * Decoded by hand, since every call passes here; what is wrong with a call is told apart, because RFC 5531 section 9
  * wants different answers.
  */
 #ifndef NFSCURVE_RPCGEN_RPC_HEADER_H

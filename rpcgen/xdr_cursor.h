@@ -119,9 +119,22 @@ static inline uint8_t *xdr_room(struct xdr_writer *w, size_t bytes)
     return p;
 }
 
+/* The last `bytes` of the room that was taken are not needed. */
+static inline void xdr_give_back(struct xdr_writer *w, size_t bytes)
+{
+    w->at -= bytes;
+    w->left += bytes;
+}
+
 static inline void xdr_store_u32(uint8_t *p, uint32_t v)
 {
     v = htobe32(v);
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void xdr_store_u64(uint8_t *p, uint64_t v)
+{
+    v = htobe64(v);
     memcpy(p, &v, sizeof v);
 }
 
@@ -135,10 +148,8 @@ static inline void xdr_put_u32(struct xdr_writer *w, uint32_t v)
 static inline void xdr_put_u64(struct xdr_writer *w, uint64_t v)
 {
     uint8_t *p = xdr_room(w, 8);
-    if (p) {
-        v = htobe64(v);
-        memcpy(p, &v, sizeof v);
-    }
+    if (p)
+        xdr_store_u64(p, v);
 }
 
 static inline void xdr_put_opaque(struct xdr_writer *w, const void *data, uint32_t len)
