@@ -83,9 +83,19 @@ int nfs3_call_check(const struct nfs3_call *call)
     return is_good ? 0 : -EINVAL;
 }
 
+/* Copies all that a handle may have, and what follows overwrites the rest: a copy of fixed size is a few instructions,
+ * where one of up to 64 bytes becomes rep movs and a tenth of what a call costs. */
 static void put_fh(struct xdr_writer *w, const struct nfs3_fh *fh)
 {
-    xdr_put_opaque(w, fh->data, fh->len);
+    xdr_put_u32(w, fh->len);
+    uint8_t *p = xdr_room(w, NFS3_FH_MAX);
+    if (!p)
+        return;
+    size_t padded = xdr_padded(fh->len);
+    memcpy(p, fh->data, NFS3_FH_MAX);
+    for (size_t i = fh->len; i < padded; i++)
+        p[i] = 0;
+    xdr_give_back(w, NFS3_FH_MAX - padded);
 }
 
 static void put_string(struct xdr_writer *w, const char *s)
