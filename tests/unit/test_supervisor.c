@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ static int fake_main(const struct process_setup *setup)
             return 0;
         }
         if (n < 0) {
-            usleep(200); /* the pair is non-blocking */
+            struct pollfd pollfd = {.fd = setup->command_fd, .events = POLLIN}; /* the pair is non-blocking */
+            poll(&pollfd, 1, -1);
             continue;
         }
         if (c.kind == PROCESS_DO_EXIT && c.layout.seed != IGNORE_EXIT && setup->shared->facts.n_files != IGNORE_EXIT) {
