@@ -6,7 +6,7 @@
  *
  *   file space of a load generator   |---- process 0 ----|---- process 1 ----| ...
  *   working set                      w0  w1  w2  ...     (layout_working_set_file)
- *   access group of working-set file w:  w mod n_access_groups  (the same groups whatever the processes)
+ *   access group of w       access_groups_of(w)  (the same groups whatever the processes)
  */
 #ifndef NFSCURVE_COMMON_LAYOUT_H
 #define NFSCURVE_COMMON_LAYOUT_H

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define FIT_SLACK    8192u /* sfs-facts section 3 */
-#define MAX_LOOKS    512u  /* files of a group that are looked at for a fit; large requests fit few files */
+#define MAX_LOOKS    512u  /* files of a class that are looked at for a fit; large requests fit few files */
 #define LARGEST_OF   16u
-#define GROUP_TRIES  6u /* groups drawn before a request is clipped to the best file found */
+#define CLASS_TRIES  6u /* classes drawn before a request is clipped to the best file found */
 #define WRITER_TRIES 64u
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -35,6 +35,7 @@ int working_set_init(struct working_set *ws, struct fileset *fileset, struct fil
     if (error != 0) {
         return error;
     }
+    access_groups_init(&ws->groups, fileset->workload->n_cycle, fileset->layout.n_access_groups);
     dist_zipf_init(&ws->zipf, fileset->layout.lg_n_working_set > 0 ? fileset->layout.lg_n_working_set : 1,
                    fileset->workload->zipf_theta);
     ws->stride = (uint32_t)(fileset->n_ws * 0.6180339887498949);
@@ -75,24 +76,10 @@ static bool is_usable(const struct working_set *ws, uint32_t k, bool is_writer)
     return true;
 }
 
-/* Rows of group g are first, first + n_groups, ...; how many there are. */
-static uint32_t group_rows(const struct working_set *ws, uint32_t g, uint32_t *first)
-{
-    uint32_t n_groups = ws->fileset->layout.n_access_groups, n_ws = ws->fileset->n_ws;
-    uint32_t phase = (uint32_t)(ws->fileset->layout.first_working_set % n_groups);
-    *first = g >= phase ? g - phase : g + n_groups - phase;
-    return *first < n_ws ? (n_ws - *first - 1) / n_groups + 1 : 0;
-}
-
-static uint32_t draw_group(struct working_set *ws)
-{
-    uint32_t n_of_class = ws->fileset->layout.n_access_groups / DIST_ACCESS_GROUPS;
-    return dist_discrete_draw(&ws->classes, &ws->rng) +
-           DIST_ACCESS_GROUPS * (uint32_t)rng_below(&ws->rng, n_of_class > 0 ? n_of_class : 1);
-}
-
-struct best {
+/* The best file so far, and how many more are looked at. */
+struct search {
     uint32_t row;
+    uint32_t n_looks;
     uint64_t bytes;
 };
 
@@ -105,44 +92,72 @@ static bool is_better(uint64_t bytes, uint64_t than, uint64_t wanted)
     return bytes >= wanted ? bytes < than : bytes > than;
 }
 
-/* Looks through group g from a random place on. True when a file fits. */
-static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want want, uint64_t bytes, bool is_writer,
-                          struct best *best)
+/* Row of the file in a place of group g; FILESET_NONE when the place is empty. */
+static uint32_t row_of_place(const struct working_set *ws, uint32_t g, uint64_t place)
 {
-    uint32_t first, n_groups = ws->fileset->layout.n_access_groups;
-    uint32_t n = group_rows(ws, g, &first);
+    uint64_t w;
+    return access_groups_file(&ws->groups, g, place, &w) ? (uint32_t)(w - ws->fileset->layout.first_working_set)
+                                                         : FILESET_NONE;
+}
+
+/* Looks through group g from a random file on. True when one fits. */
+static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want want, uint64_t bytes, bool is_writer,
+                          struct search *search)
+{
+    uint64_t first = ws->fileset->layout.first_working_set, place;
+    uint64_t n = access_groups_span(&ws->groups, g, first, first + ws->fileset->n_ws, &place);
     if (n == 0) {
         return false;
     }
-    uint32_t at = (uint32_t)rng_below(&ws->rng, n);
-    uint32_t looks = want == WANT_LARGEST ? LARGEST_OF : want == WANT_ANY ? n : MAX_LOOKS;
-    for (uint32_t i = 0; i < n && i < looks; i++, at = at + 1 < n ? at + 1 : 0) {
-        uint32_t row = first + at * n_groups;
-        if (!is_usable(ws, row, is_writer)) {
+    uint64_t at; /* an empty place, as a start, would be in favour of the file behind it */
+    do {
+        at = rng_below(&ws->rng, n);
+    } while (row_of_place(ws, g, place + at) == FILESET_NONE);
+    for (uint64_t i = 0; i < n && search->n_looks > 0; i++, at = at + 1 < n ? at + 1 : 0) {
+        uint32_t row = row_of_place(ws, g, place + at);
+        if (row == FILESET_NONE || !is_usable(ws, row, is_writer)) {
             continue;
         }
+        search->n_looks--;
         uint64_t size = fileset_ws_bytes(ws->fileset, row);
-        bool is_first = best->row == FILESET_NONE;
-        if (is_first || (want == WANT_LARGEST ? size > best->bytes : is_better(size, best->bytes, bytes))) {
-            *best = (struct best){row, size};
+        bool is_fit = want == WANT_ANY || (want == WANT_FIT && size >= bytes && size <= bytes + FIT_SLACK);
+        if (is_fit || search->row == FILESET_NONE ||
+            (want == WANT_LARGEST ? size > search->bytes : is_better(size, search->bytes, bytes))) {
+            search->row = row;
+            search->bytes = size;
         }
-        if (want == WANT_ANY || (want == WANT_FIT && size >= bytes && size <= bytes + FIT_SLACK)) {
-            *best = (struct best){row, size};
+        if (is_fit) {
             return true;
         }
     }
-    return want != WANT_FIT ? best->row != FILESET_NONE : best->row != FILESET_NONE && best->bytes >= bytes;
+    return false;
+}
+
+/* Draws a class and looks through its groups, beginning with any, until a file fits or enough were looked at. */
+static bool look_in_class(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer,
+                          struct search *search)
+{
+    uint32_t n_of_class = ws->groups.n_of_class;
+    uint32_t class = dist_discrete_draw(&ws->classes, &ws->rng);
+    uint32_t i = (uint32_t)rng_below(&ws->rng, n_of_class);
+    search->n_looks = want == WANT_LARGEST ? LARGEST_OF : MAX_LOOKS;
+    for (uint32_t n = 0; n < n_of_class && search->n_looks > 0; n++, i = i + 1 < n_of_class ? i + 1 : 0) {
+        if (look_in_group(ws, class + DIST_ACCESS_GROUPS * i, want, bytes, is_writer, search)) {
+            return true;
+        }
+    }
+    return search->row != FILESET_NONE && (want != WANT_FIT || search->bytes >= bytes);
 }
 
 static uint32_t pick_from_groups(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer)
 {
-    struct best best = {FILESET_NONE, 0};
-    for (uint32_t i = 0; i < GROUP_TRIES; i++) {
-        if (look_in_group(ws, draw_group(ws), want, bytes, is_writer, &best)) {
-            return best.row;
+    struct search search = {.row = FILESET_NONE};
+    for (uint32_t i = 0; i < CLASS_TRIES; i++) {
+        if (look_in_class(ws, want, bytes, is_writer, &search)) {
+            break;
         }
     }
-    return best.row;
+    return search.row;
 }
 
 /* A rank of the load generator, brought down to this process's share of them. */
@@ -170,7 +185,7 @@ static uint32_t draw_rank(struct working_set *ws)
 
 static uint32_t pick_by_rank(struct working_set *ws, enum file_want want, bool is_writer)
 {
-    struct best best = {FILESET_NONE, 0};
+    struct search best = {.row = FILESET_NONE};
     for (uint32_t i = 0; i < WRITER_TRIES; i++) {
         uint32_t row = (uint32_t)((uint64_t)draw_rank(ws) * ws->stride % ws->fileset->n_ws);
         if (!is_usable(ws, row, is_writer)) {
@@ -181,7 +196,7 @@ static uint32_t pick_by_rank(struct working_set *ws, enum file_want want, bool i
             return row;
         }
         if (best.row == FILESET_NONE || size > best.bytes) {
-            best = (struct best){row, size};
+            best = (struct search){.row = row, .bytes = size};
         }
         if (i + 1 >= LARGEST_OF) {
             break;

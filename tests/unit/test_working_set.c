@@ -83,12 +83,14 @@ Test(working_set, access_groups_get_their_weights_however_many_processes_draw)
     make_workload(&w, "\"popularity\": \"access_groups\"");
     uint32_t n = dist_access_group_count(N_WS);
     cr_assert_eq(n, 24);
+    struct access_groups groups;
+    access_groups_init(&groups, 1, n);
     for (size_t i = 0; i < 3; i++) {
         double weights[24], wrong[24];
         uint64_t of_group[24] = {0};
         draw(&w, processes[i], counts);
         for (uint32_t k = 0; k < N_WS; k++) {
-            of_group[k % n] += counts[k];
+            of_group[access_groups_of(&groups, k)] += counts[k];
         }
         dist_access_group_weights(weights, n);
         cr_assert_gt(stats_chi_square_test(of_group, weights, n, NULL), 0.01, "%u processes", processes[i]);

@@ -70,7 +70,7 @@ Test(working_set_pick, access_groups_have_poisson_weights)
     double n[24] = {0}, chi2 = 0, wrong = 0;
     for (int i = 0; i < N; i++) {
         uint32_t row = working_set_pick(&s.set, WANT_ANY, 0, false);
-        n[(s.fileset.layout.first_working_set + row) % 24]++;
+        n[access_groups_of(&s.set.groups, s.fileset.layout.first_working_set + row)]++;
     }
     for (uint32_t g = 0; g < 24; g++) {
         double want = N * poisson_weight(g % 12) / 2, even = N / 24.0;
@@ -95,6 +95,27 @@ Test(working_set_pick, a_file_that_fits_is_preferred)
         row = working_set_pick(&s.set, WANT_FIT, 1u << 20, false); /* none is so large: the largest */
         cr_assert_eq(fileset_ws_bytes(&s.fileset, row), 256u * 1024);
     }
+    drop(&s);
+}
+
+/* Of the sizes, 4 and 8 KiB fit a request of 4 KiB: 2 of 11 files. A slice of an eighth has 10 files of each group. */
+Test(working_set_pick, small_slices_find_what_fits_in_the_class_that_was_drawn)
+{
+    static struct slice s;
+    enum { N = 100000 };
+    double n[12] = {0}, chi2 = 0;
+    make(&s, POPULARITY_ACCESS_GROUPS, 5, 8, 5);
+    for (int i = 0; i < N; i++) {
+        uint32_t row = working_set_pick(&s.set, WANT_FIT, 4096, false);
+        uint64_t bytes = fileset_ws_bytes(&s.fileset, row);
+        cr_assert(bytes == 4096 || bytes == 8192, "%lu", bytes);
+        n[access_groups_of(&s.set.groups, s.fileset.layout.first_working_set + row) % 12]++;
+    }
+    for (uint32_t class = 0; class < 12; class ++) {
+        double want = N * poisson_weight(class);
+        chi2 += (n[class] - want) * (n[class] - want) / want;
+    }
+    cr_expect_lt(chi2, 24.73, "chi-square %g", chi2); /* 11 degrees of freedom at 1 % */
     drop(&s);
 }
 
