@@ -49,6 +49,7 @@ void tally_init(struct tally *t)
     }
     histogram_init(&t->generator.lateness);
     histogram_init(&t->generator.send_wait);
+    histogram_init(&t->generator.read_wait);
 }
 
 static uint64_t op_tally_merge(struct op_tally *dst, const struct op_tally *src)
@@ -71,6 +72,7 @@ static uint64_t generator_tally_merge(struct generator_tally *dst, const struct 
 {
     uint64_t n_beyond = histogram_merge(&dst->lateness, &src->lateness);
     n_beyond += histogram_merge(&dst->send_wait, &src->send_wait);
+    n_beyond += histogram_merge(&dst->read_wait, &src->read_wait);
     dst->n_due += src->n_due;
     dst->n_waited_for_slot += src->n_waited_for_slot;
     dst->n_waited_for_us += src->n_waited_for_us;

@@ -61,6 +61,7 @@ struct generator_tally {
     struct histogram
         lateness; /* wake-up lateness: op issued - op due, for ops that had a free slot at their due time */
     struct histogram send_wait; /* sent - started: own send queue */
+    struct histogram read_wait; /* read_at - done: good replies that lay in the kernel until the process read them */
     uint64_t n_due;             /* ops that fell due */
     uint64_t n_waited_for_slot; /* due ops that found no free slot (the server's or the concurrency limit's doing) */
     uint64_t n_waited_for_us;   /* due ops issued late although a slot was free (our doing) */

@@ -200,6 +200,9 @@ static int fill_generator(lg_ops *out, const struct tally *t)
         error = fill_histogram(&out->generator->send_wait, &g->send_wait, &bytes);
     }
     if (!error) {
+        error = fill_histogram(&out->generator->read_wait, &g->read_wait, &bytes);
+    }
+    if (!error) {
         error = fill_u64s(&out->n_anomaly.n_anomaly_len, &out->n_anomaly.n_anomaly_val, t->n_anomaly, ANOMALY_COUNT);
     }
     return error;

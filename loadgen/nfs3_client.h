@@ -14,9 +14,9 @@
  *   no connection is up wait in the send queue until their deadline.
  * - A reply reaches on_done as NFS3_CALL_OK only when every length and count in it was checked against the call and RFC
  * 1813.
- * - timestamps: `sent` just before the write that handed its last byte to the kernel, `done` when the read that
- * completed the record returned, before anything else of the batch was looked at (libnfs engine: as near as that
- * library allows; docs/measurement.md).
+ * - timestamps: `sent` just before the write that handed its last byte to the kernel, `done` when the kernel took in
+ * the last byte of the read that completed the record, `read_at` when that read returned, before anything of the batch
+ * was looked at (libnfs engine: both when libnfs calls back; docs/measurement.md).
  */
 #ifndef NFSCURVE_LOADGEN_NFS3_CLIENT_H
 #define NFSCURVE_LOADGEN_NFS3_CLIENT_H
@@ -201,7 +201,8 @@ struct nfs3_call {
     /* the engine's: valid in on_done */
     mono_t started; /* nfs3_send was called */
     mono_t sent;    /* just before the write that handed over its last byte; == started when none did */
-    mono_t done;
+    mono_t done;    /* the reply arrived; >= sent */
+    mono_t read_at; /* the reply was read; >= done */
     uint32_t xid;
     void *engine_private[4];
 };

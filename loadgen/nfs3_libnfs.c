@@ -106,7 +106,7 @@ static void on_reply(struct rpc_context *rpc, int status, void *data, void *priv
     (void)rpc;
     if (status == RPC_STATUS_CANCEL)
         return;
-    p->call->done = now;
+    p->call->done = p->call->read_at = now;
     if (p->is_unsent)
         note_sent(p, p->wire->flushed_at); /* a part of the queue has left and this was in it */
     if (status != RPC_STATUS_SUCCESS) {

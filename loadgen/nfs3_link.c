@@ -118,7 +118,7 @@ void nfs3_link_complete(struct nfs3_link *link, struct nfs3_call *call, const st
 static void fail(struct nfs3_link *link, struct nfs3_call *call, enum nfs3_call_result result, const char *message)
 {
     struct nfs3_reply reply = {.result = result, .message = message};
-    call->done = mono_now();
+    call->done = call->read_at = mono_now();
     complete(link, call, &reply);
 }
 

@@ -111,7 +111,6 @@ static void on_record(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono
     struct rpc_reply_header header;
     struct nfs3_reply reply;
     char why[160];
-    (void)conn;
     rpc_msg_parse_reply(record, bytes, &header);
     struct nfs3_client_counters *counters = nfs3_link_config(w->link)->counters;
     counters->bytes_received += 4 + bytes;
@@ -123,7 +122,9 @@ static void on_record(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono
     struct nfs3_call *call = slot->call;
     slot->call = NULL;
     w->n_used--;
-    call->done = at;
+    call->read_at = rpc_conn_read_at(conn);
+    /* A reply that was there before its call had left was guessed. */
+    call->done = mono_before(at, call->sent) ? call->read_at : at;
     if (header.kind == RPC_REPLY_SUCCESS) {
         nfs3_decode_results(&w->decoder, call, header.results, header.results_bytes, &reply);
     } else if (header.kind == RPC_REPLY_REFUSED) {
@@ -175,6 +176,7 @@ static int native_open(struct nfs3_link *link, int fd, void **wire, const char *
         w->conn = w->slots ? rpc_conn_create(nfs3_link_config(link)->base, fd, &limits, &handlers, w) : NULL;
     }
     if (w && w->conn) {
+        rpc_conn_stamp_arrivals(w->conn);
         *wire = w;
         return 0;
     }

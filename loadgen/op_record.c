@@ -58,7 +58,7 @@ static void count_op(struct op_record *record, enum nfs_op op, mono_t due, mono_
     interval_writer_good(record->intervals, second_of(record, done), nfs_op_class(op), headline);
 }
 
-/* When an RPC happened, for the question whether it belongs to the run: when its reply was read; without a right reply
+/* When an RPC happened, for the question whether it belongs to the run: when its reply arrived; without a right reply
  * when it was sent, since the end of a time-out says nothing about when the server failed, and may lie behind the run.
  */
 static mono_t moment_of(const struct rpc_event *event)
@@ -84,6 +84,7 @@ void op_record_rpc(struct op_record *record, const struct rpc_event *event)
         if (is_good) {
             t->n_physical++;
             histogram_record(&t->rpc, mono_since_ns(event->done, event->sent));
+            histogram_record(&record->tally->generator.read_wait, mono_since_ns(event->read_at, event->done));
             record->tally->read_bytes += event->read_bytes;
             record->tally->write_bytes += event->write_bytes;
         } else {

@@ -1,7 +1,7 @@
 /* op_record.h - observes ops and counts them: histograms and counters of the recorded run, the per-second series, live
  * counters.
  *
- * The recorded run is [start, end). An RPC belongs to it when its reply was read within (its `done`), a request when
+ * The recorded run is [start, end). An RPC belongs to it when its reply arrived within (its `done`), a request when
  * its last reply was. So what was in flight at the start is in, what was in flight at the end is not, every op belongs
  * to exactly one side of each boundary, and good ops / length of the run is the achieved throughput also of a server
  * that falls behind. An RPC that never got a right reply (time-out, broken connection, malformed) belongs to the run
@@ -35,7 +35,7 @@ struct rpc_event {
     enum op_outcome outcome;
     bool has_status;
     uint32_t status;
-    mono_t due, started, sent, done;
+    mono_t due, started, sent, done, read_at;
     uint64_t read_bytes, write_bytes; /* payload */
 };
 

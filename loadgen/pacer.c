@@ -10,7 +10,7 @@
 #define SETTLE_NS       1e9  /* a lag is made up over this time ... */
 #define MAX_SPEED_UP    0.05 /* ... but by no more than this share of a period each cycle */
 #define MAX_SLOW_DOWN   0.25
-#define MAX_LAG_NS 1e9 /* what was lost beyond this is forgotten */
+#define MAX_LAG_NS      1e9 /* what was lost beyond this is forgotten */
 #define OVERHEAD_SHARE  (1.0 / 16)
 #define LATE_SHARE      0.1
 #define AHEAD_PHYSICAL  8

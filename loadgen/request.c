@@ -165,7 +165,8 @@ static void on_done(struct nfs3_call *call, const struct nfs3_reply *reply)
                               .due = rpc->due,
                               .started = call->started,
                               .sent = call->sent,
-                              .done = call->done};
+                              .done = call->done,
+                              .read_at = call->read_at};
     if (!request->has_sent) {
         request->has_sent = true;
         request->sent = call->sent;
@@ -252,8 +253,13 @@ bool request_send(struct rpc *rpc)
     }
     mono_t now = mono_now();
     request->n_rpcs[rpc->call.op]++;
-    struct rpc_event event = {
-        .op = rpc->call.op, .outcome = OP_RPC_ERROR, .due = rpc->due, .started = now, .sent = now, .done = now};
+    struct rpc_event event = {.op = rpc->call.op,
+                              .outcome = OP_RPC_ERROR,
+                              .due = rpc->due,
+                              .started = now,
+                              .sent = now,
+                              .done = now,
+                              .read_at = now};
     op_record_rpc(&load->record, &event);
     return false;
 }

@@ -86,6 +86,9 @@ static int add_generator(struct tally *into, const lg_ops *ops)
     if (!error) {
         error = add_histogram(&g->send_wait, &from->send_wait);
     }
+    if (!error) {
+        error = add_histogram(&g->read_wait, &from->read_wait);
+    }
     return error;
 }
 

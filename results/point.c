@@ -36,7 +36,19 @@ void point_init(struct point_result *p)
     p->fileset_bytes = p->fileset_files = p->working_set_bytes = p->files_touched = RESULT_UNKNOWN;
     p->warmup_s = p->run_s = p->shortest_run_s = p->longest_run_s = NAN;
     p->read_bytes = p->write_bytes = RESULT_UNKNOWN;
-    p->generator = (struct generator_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
+    p->generator = (struct generator_figures){
+        .lateness_mean_us = NAN,
+        .lateness_p99_us = NAN,
+        .send_wait_p99_us = NAN,
+        .read_wait_p99_us = NAN,
+        .waited_for_us_percent = NAN,
+        .waited_for_slot_percent = NAN,
+        .starved_percent = NAN,
+        .busy_percent = NAN,
+        .cpu_percent_max = NAN,
+        .host_cpu_percent_max = NAN,
+        .skew_ms = NAN,
+    };
     p->steady.throughput_drift_percent = p->steady.response_drift_percent = NAN;
     p->is_valid = true;
     p->invalid_reasons = json_array();

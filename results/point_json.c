@@ -163,6 +163,7 @@ static json_t *generator_to_json(const struct generator_figures *g)
     json_put_double(o, "lateness_mean_us", g->lateness_mean_us);
     json_put_double(o, "lateness_p99_us", g->lateness_p99_us);
     json_put_double(o, "send_wait_p99_us", g->send_wait_p99_us);
+    json_put_double(o, "read_wait_p99_us", g->read_wait_p99_us);
     json_put_double(o, "waited_for_us_percent", g->waited_for_us_percent);
     json_put_double(o, "waited_for_slot_percent", g->waited_for_slot_percent);
     json_put_double(o, "starved_percent", g->starved_percent);
@@ -179,6 +180,7 @@ static void generator_from_json(const json_t *o, struct generator_figures *g)
     g->lateness_mean_us = json_double(o, "lateness_mean_us");
     g->lateness_p99_us = json_double(o, "lateness_p99_us");
     g->send_wait_p99_us = json_double(o, "send_wait_p99_us");
+    g->read_wait_p99_us = json_double(o, "read_wait_p99_us");
     g->waited_for_us_percent = json_double(o, "waited_for_us_percent");
     g->waited_for_slot_percent = json_double(o, "waited_for_slot_percent");
     g->starved_percent = json_double(o, "starved_percent");

@@ -239,6 +239,7 @@ static void fill_generator(struct point_result *p, const struct tally *t)
     g->lateness_mean_us = histogram_mean_ns(&t->generator.lateness) / 1e3;
     g->lateness_p99_us = (double)histogram_percentile_ns(&t->generator.lateness, 99) / 1e3;
     g->send_wait_p99_us = (double)histogram_percentile_ns(&t->generator.send_wait, 99) / 1e3;
+    g->read_wait_p99_us = (double)histogram_percentile_ns(&t->generator.read_wait, 99) / 1e3;
     g->waited_for_us_percent = per_cent((double)t->generator.n_waited_for_us, (double)t->generator.n_due);
     g->waited_for_slot_percent = per_cent((double)t->generator.n_waited_for_slot, (double)t->generator.n_due);
     g->busy_percent = busy_percent(&t->generator, n_processes);

@@ -88,6 +88,7 @@ struct point_loadgen {
 struct generator_figures {
     double lateness_mean_us, lateness_p99_us;
     double send_wait_p99_us;
+    double read_wait_p99_us;
     double waited_for_us_percent, waited_for_slot_percent;
     double starved_percent;
     double busy_percent;

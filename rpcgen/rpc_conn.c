@@ -9,6 +9,7 @@
  * doubles as bytes arrive, so a peer that only claims a large record costs nothing.
  */
 #include "rpc_conn.h"
+#include "arrival.h"
 #include "rpc_send_queue.h"
 
 #include <assert.h>
@@ -44,12 +45,12 @@ struct rpc_conn {
     size_t record_start, record_end;
     uint32_t fragment_left;
     bool in_fragment, is_last_fragment;
-    mono_t record_since; /* when the first byte of the unfinished record was read */
-    mono_t read_at;      /* when the last read returned */
-    bool is_read_on;     /* several reads in a row: what is sent is written after the last */
-    bool in_batch;       /* records are being handed out; what is sent meanwhile is written after the last */
-    bool is_paused;      /* by the owner */
-    bool has_backlog;    /* whole records may be left in the buffer by back-pressure */
+    mono_t record_since;    /* when the first byte of the unfinished record was read */
+    struct arrival arrival; /* of the last read */
+    bool is_read_on;        /* several reads in a row: what is sent is written after the last */
+    bool in_batch;          /* records are being handed out; what is sent meanwhile is written after the last */
+    bool is_paused;         /* by the owner */
+    bool has_backlog;       /* whole records may be left in the buffer by back-pressure */
 
     struct rpc_send_queue out;
 
@@ -267,7 +268,7 @@ static bool parse_records(struct rpc_conn *conn)
         if (!conn->is_last_fragment) {
             continue;
         }
-        conn->record_since = conn->read_at;
+        conn->record_since = conn->arrival.read_at;
         uint8_t *record = conn->in + conn->record_start;
         size_t bytes = conn->record_end - conn->record_start;
         conn->record_start = conn->record_end = conn->in_start;
@@ -275,7 +276,7 @@ static bool parse_records(struct rpc_conn *conn)
             continue;
         }
         enter(conn);
-        conn->handlers.on_record(conn, record, bytes, conn->read_at, conn->arg);
+        conn->handlers.on_record(conn, record, bytes, conn->arrival.arrived_at, conn->arg);
         if (!leave(conn)) {
             return false;
         }
@@ -362,7 +363,7 @@ static enum read_outcome read_once(struct rpc_conn *conn, int fd)
         return READ_DONE;
     }
     size_t size = read_size(conn);
-    ssize_t n = recv(fd, conn->in + conn->in_end, size, 0);
+    ssize_t n = arrival_recv(&conn->arrival, fd, conn->in + conn->in_end, size);
     if (n < 0) {
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
             set_closed(conn, -errno, strerror(errno));
@@ -375,9 +376,8 @@ static enum read_outcome read_once(struct rpc_conn *conn, int fd)
                    is_cut ? "the peer closed the connection inside a record" : "the peer closed the connection");
         return READ_DONE;
     }
-    conn->read_at = mono_now();
     if (conn->record_start == conn->in_end) {
-        conn->record_since = conn->read_at;
+        conn->record_since = conn->arrival.read_at;
     }
     conn->in_end += (size_t)n;
     if (!run_batch(conn) || !resume_batch(conn)) {
@@ -527,6 +527,16 @@ void rpc_conn_resume(struct rpc_conn *conn)
     if (conn->has_backlog) {
         start_tick(conn);
     }
+}
+
+void rpc_conn_stamp_arrivals(struct rpc_conn *conn)
+{
+    arrival_enable(&conn->arrival, conn->fd);
+}
+
+mono_t rpc_conn_read_at(const struct rpc_conn *conn)
+{
+    return conn->arrival.read_at;
 }
 
 mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn)

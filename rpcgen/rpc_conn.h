@@ -7,8 +7,8 @@
  * data)
  *
  * - One receive buffer per connection; every complete record of a read is handed out in place, one after the other,
- * with the time at which the read that completed it returned (taken once per read, before the first record of the
- * batch).
+ * with the time of the read that completed it: when that returned (taken before the first record of the batch), or,
+ * after rpc_conn_stamp_arrivals, when the last of its bytes came to this host.
  * - What is sent in one tick of the loop leaves in as few writev calls as possible, at the end of the tick, or at
  * rpc_conn_flush(). `on_sent` of a segment tells when its last byte was handed to the kernel.
  * - A record mark beyond max_record_bytes closes the connection before anything is allocated. A record of 0 bytes is
@@ -37,8 +37,8 @@ struct rpc_conn_limits {
 };
 
 struct rpc_conn_handlers {
-    /* A whole record, contiguous, valid only during the call; may be modified in place. `at`: when its last byte was
-     * read. */
+    /* A whole record, contiguous, valid only during the call; may be modified in place. `at`: when the last byte of its
+     * read arrived or was read, see rpc_conn_stamp_arrivals. */
     void (*on_record)(struct rpc_conn *conn, uint8_t *record, size_t bytes, mono_t at, void *arg);
     /* After the last record of one read (may be NULL): the place to send answers of the whole batch. */
     void (*on_batch_end)(struct rpc_conn *conn, void *arg);
@@ -75,6 +75,13 @@ void rpc_conn_flush(struct rpc_conn *conn);
 /* Hands out no further record until rpc_conn_resume (those of the present read stay in the buffer). */
 void rpc_conn_pause(struct rpc_conn *conn);
 void rpc_conn_resume(struct rpc_conn *conn);
+
+/* From now on records carry the kernel's time of arrival instead of the time of the read (arrival.h): without the
+ * wake-up of the process. */
+void rpc_conn_stamp_arrivals(struct rpc_conn *conn);
+
+/* When the last read returned: in on_record, when the record was read. */
+mono_t rpc_conn_read_at(const struct rpc_conn *conn);
 
 /* When the first byte of a record that is not whole yet was read; MONO_NEVER when there is none. */
 mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn);

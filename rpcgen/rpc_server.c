@@ -156,6 +156,9 @@ int rpc_server_adopt(struct rpc_server *server, int fd)
     if (!peer->conn) {
         goto fail;
     }
+    if (server->options.stamps_arrivals) {
+        rpc_conn_stamp_arrivals(peer->conn);
+    }
     peer->accepted_at = peer->progress_at = mono_now();
     TAILQ_INSERT_TAIL(&server->peers, peer, entry);
     server->n_peers++;

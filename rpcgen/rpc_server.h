@@ -44,7 +44,7 @@ struct rpc_call {
     struct rpc_peer *peer;
     uint32_t xid, prog, vers, proc;
     struct rpc_credential credential;
-    mono_t at; /* when the read that completed the call returned */
+    mono_t at; /* when the call was read, or with stamps_arrivals came to this host */
 
     /* only inside the handler */
     const uint8_t *args;
@@ -69,6 +69,7 @@ struct rpc_server_options {
     unsigned max_connections;
     unsigned max_calls_per_connection; /* unanswered; further ones are not read */
     struct rpc_conn_limits conn;
+    bool stamps_arrivals;            /* a call's `at` is when it came to this host, not when it was read */
     size_t max_answer_bytes;         /* of the encoded part of an answer; data by reference comes on top */
     int64_t first_record_timeout_ns; /* from accept to the first whole record; 0: none */
     int64_t record_timeout_ns;       /* for a begun record to become whole; 0: none */

@@ -189,11 +189,6 @@ void delay_queue_add(struct delay_queue *queue, struct rpc_call *call, const str
     }
 }
 
-int64_t delay_queue_wakeup_ns(const struct delay_queue *queue)
-{
-    return queue->lateness_ns;
-}
-
 struct delay_queue *delay_queue_create(struct event_base *base, const _Atomic int64_t *paused_until)
 {
     struct delay_queue *queue = calloc(1, sizeof *queue);

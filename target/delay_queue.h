@@ -37,7 +37,4 @@ void delay_queue_add(struct delay_queue *queue, struct rpc_call *call, const str
 /* Carries out a fate now. Ends the call. */
 void delay_queue_carry_out(struct rpc_call *call, const struct rpc_answer *answer, struct delayed_fate fate);
 
-/* How late a timer wakes the loop at present: what a wake-up takes. */
-int64_t delay_queue_wakeup_ns(const struct delay_queue *queue);
-
 #endif

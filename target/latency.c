@@ -6,12 +6,6 @@
  * joining what came just before, the earlier one a whole block) and lets all of them be due when the first one is;
  * later rounds of a client with few biods arrive after that and are answered at once. Only the first counts as offered
  * load.
- *
- * A curve's response times are those that clients saw, from their request to their own noticing of the answer. Two
- * wake-ups belong to that and are none of the model's delay: the target's when the call comes, and the client's when
- * the answer does (20 to 60 us each on a virtual machine, a fair part of a response time of 0.5 ms). The delay queue
- * knows what a wake-up takes, so a curve's delays are shorter by two of them, by a quarter at most. The other models
- * are plain delays.
  */
 #include "latency.h"
 #include "latency_curve.h"
@@ -234,15 +228,6 @@ static mono_t curve_due(struct latency *latency, const struct latency_call *call
     return request->due;
 }
 
-static mono_t without_wakeups(mono_t due, const struct latency_call *call)
-{
-    int64_t delay_ns = mono_since_ns(due, call->at), wakeups_ns = 2 * call->wakeup_ns;
-    if (delay_ns <= 0) {
-        return due;
-    }
-    return mono_plus_ns(due, -(wakeups_ns < delay_ns / 4 ? wakeups_ns : delay_ns / 4));
-}
-
 mono_t latency_due(struct latency *latency, const struct latency_call *call, struct rng *rng)
 {
     if (latency->is_free[call->op]) {
@@ -261,7 +246,7 @@ mono_t latency_due(struct latency *latency, const struct latency_call *call, str
         break;
     case MODEL_CURVE:
         pthread_mutex_lock(&latency->lock);
-        due = without_wakeups(curve_due(latency, call), call);
+        due = curve_due(latency, call);
         pthread_mutex_unlock(&latency->lock);
         break;
     }

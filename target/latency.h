@@ -33,11 +33,10 @@ struct latency *latency_retire(struct latency *latency, struct latency *list);
 /* One call, as far as a model cares. */
 struct latency_call {
     enum nfs_op op;
-    mono_t at;
+    mono_t at;       /* when the call arrived */
     uint32_t fileid; /* READ and WRITE: 0 when unknown */
     uint64_t offset;
     uint32_t count;
-    int64_t wakeup_ns; /* what waking up a process takes here at present: see latency.c */
 };
 
 /* When the call's answer is due; `at` or earlier means at once. */

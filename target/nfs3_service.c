@@ -177,12 +177,8 @@ static void spoil(struct nfs3_request *rq, struct rpc_answer *answer, const stru
 static mono_t model_due(struct nfs3_request *rq, enum nfs_op op)
 {
     struct nfs3_shared *shared = rq->service->shared;
-    struct latency_call call = {.op = op,
-                                .at = rq->call->at,
-                                .fileid = rq->fileid,
-                                .offset = rq->offset,
-                                .count = rq->count,
-                                .wakeup_ns = delay_queue_wakeup_ns(rq->service->delays)};
+    struct latency_call call = {
+        .op = op, .at = rq->call->at, .fileid = rq->fileid, .offset = rq->offset, .count = rq->count};
     struct latency *latency = atomic_load_explicit(&shared->latency, memory_order_acquire);
     return latency_due(latency, &call, &rq->service->rng);
 }

@@ -65,6 +65,7 @@ int worker_init(struct worker *worker, const struct worker_options *options)
     server.programs = worker->programs;
     server.n_programs = 2;
     server.max_connections = options->max_connections;
+    server.stamps_arrivals = true; /* a delay begins when the call is there: this process's wake-up is part of it */
     server.on_accept = options->on_accept;
     server.arg = options->arg;
     worker->server = rpc_server_create(worker->base, &server);

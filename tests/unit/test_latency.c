@@ -124,23 +124,6 @@ Test(latency, appends_of_two_requests_are_two_requests)
     latency_destroy(latency);
 }
 
-Test(latency, two_wakeups_are_part_of_a_curve_and_of_nothing_else)
-{
-    char path[64], spec[128];
-    struct rng rng;
-    rng_seed(&rng, 1, 1);
-    snprintf(spec, sizeof spec, "curve:%s,read=fixed:1ms", flat_curve(path));
-    struct latency *latency = model(spec);
-    unlink(path);
-    struct latency_call call = {.op = NFS_OP_GETATTR, .at = {NS_PER_S}, .wakeup_ns = 40000};
-    cr_assert_eq(latency_due(latency, &call, &rng).ns, NS_PER_S + 10 * MS - 80000);
-    call.wakeup_ns = 50 * MS;
-    cr_assert_eq(latency_due(latency, &call, &rng).ns, NS_PER_S + 10 * MS - 10 * MS / 4, "never more than a quarter");
-    call.op = NFS_OP_READ;
-    cr_assert_eq(latency_due(latency, &call, &rng).ns, NS_PER_S + 1 * MS);
-    latency_destroy(latency);
-}
-
 Test(latency, logical_makes_commit_free)
 {
     char path[64], spec[128];

@@ -29,11 +29,6 @@ def off(figures):
 
 
 # Half of what four processes carry, one request at a time each, or less where that would fill two processors.
-#
-# Not met yet on two virtual processors: `sent` is taken just before the write and `done` when the read has returned, so
-# the wake-up of the process, 25 us and more after a halt, is in our times and not in the capture's. Measured at
-# fixed:200us: p50 +30 to +36 us, mean +37 to +41 us, p99 +0.11 to +0.16 ms. docs/measurement.md says so.
-@pytest.mark.xfail(strict=False, reason="a process's wake-up (30 to 36 us in the median on two virtual processors) is over the 30 us")
 @pytest.mark.timing
 @pytest.mark.parametrize("latency,load", [("fixed:1ms", 1200), ("fixed:200us", 2000), ("exponential:2ms", 800)])
 def test_from_sent_agrees_with_tshark(target, capture, campaign, small_campaign, latency, load):
