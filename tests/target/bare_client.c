@@ -22,7 +22,7 @@ static void fatal(const char *what)
 int64_t bare_now_ns(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(CLOCK_REALTIME, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
@@ -42,6 +42,7 @@ void bare_connect(struct bare *b, const char *address, int port)
     freeaddrinfo(info);
     int on = 1;
     setsockopt(b->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(b->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
     b->in_capacity = 4 << 20;
     b->in = malloc(b->in_capacity);
     b->out_capacity = 4 << 20;
@@ -145,6 +146,30 @@ int bare_has_reply(const struct bare *b)
     return whole_record(b) > 0;
 }
 
+/* Reads once; when the last of it came is in arrived_ns. */
+static void read_some(struct bare *b)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(struct timespec))];
+    } control;
+    struct iovec iov = {b->in + b->in_end, b->in_capacity - b->in_end};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(b->fd, &message, 0);
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+        fatal(n == 0 ? "the server closed the connection" : "recvmsg");
+    }
+    b->in_end += n > 0 ? (size_t)n : 0;
+    b->arrived_ns = bare_now_ns();
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
+        struct timespec ts;
+        memcpy(&ts, CMSG_DATA(c), sizeof ts);
+        b->arrived_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    }
+}
+
 void bare_receive(struct bare *b, struct bare_reply *reply)
 {
     while (whole_record(b) == 0) {
@@ -155,11 +180,7 @@ void bare_receive(struct bare *b, struct bare_reply *reply)
             b->in_end -= b->in_start;
             b->in_start = 0;
         }
-        ssize_t n = recv(b->fd, b->in + b->in_end, b->in_capacity - b->in_end, b->spins ? MSG_DONTWAIT : 0);
-        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
-            fatal(n == 0 ? "the server closed the connection" : "recv");
-        }
-        b->in_end += n > 0 ? (size_t)n : 0;
+        read_some(b);
     }
     size_t bytes = whole_record(b);
     const uint8_t *p = b->in + b->in_start + 4;

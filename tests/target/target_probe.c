@@ -5,7 +5,8 @@
  *   target_probe ADDRESS PORT EXPORT closed N SECONDS        N GETATTRs always outstanding
  *   target_probe ADDRESS PORT EXPORT populate DIRS FILES BYTES   DIRS directories of FILES files of BYTES each
  *
- * The first half of `open` and `closed` is a warm-up and not counted. OP: getattr, lookup, read, write, commit.
+ * A response ends when the kernel stamps the reply's packet. The first half of `open` and `closed` is a warm-up and not
+ * counted. OP: getattr, lookup, read, write, commit.
  */
 #include "bare_client.h"
 
@@ -91,13 +92,12 @@ static void measure_latency(struct bare *b, const char *op, unsigned n, const st
 {
     struct bare_reply reply;
     int64_t begin = bare_now_ns();
-    b->spins = 1;
     for (unsigned i = 0; i < n; i++) {
         put_op(b, op, root, file);
         int64_t sent = bare_now_ns();
         bare_flush(b);
         bare_receive(b, &reply);
-        sample(bare_now_ns() - sent);
+        sample(b->arrived_ns - sent);
     }
     print_samples((double)(bare_now_ns() - begin) / 1e9);
 }
@@ -109,9 +109,8 @@ static unsigned take_replies(struct bare *b, int64_t from)
     unsigned n = 0;
     do {
         bare_receive(b, &reply);
-        int64_t now = bare_now_ns();
-        if (now >= from) {
-            sample(now - started[reply.xid % MAX_IN_FLIGHT]);
+        if (b->arrived_ns >= from) {
+            sample(b->arrived_ns - started[reply.xid % MAX_IN_FLIGHT]);
         }
         n++;
     } while (bare_has_reply(b));
