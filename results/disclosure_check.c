@@ -304,8 +304,10 @@ void disclosure_findings_fini(struct disclosure_findings *f)
 
 void disclosure_findings_print(const struct disclosure_findings *f, FILE *out)
 {
+    bool lacks_answers = false;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < f->n; i++) {
+            lacks_answers = lacks_answers || strncmp(f->items[i].path, "disclosure", 10) == 0;
             if (f->items[i].is_error == (pass == 0)) {
                 char line[400];
                 snprintf(line, sizeof line, "%s: %s: %s", pass == 0 ? "error" : "warning", f->items[i].path,
@@ -318,6 +320,11 @@ void disclosure_findings_print(const struct disclosure_findings *f, FILE *out)
                 free(clean);
             }
         }
+    }
+    if (lacks_answers) {
+        fprintf(out, "what a disclosure lacks goes into the key \"disclosure\": of the campaign before a run, of "
+                     "DIR/result.json "
+                     "after it; then nfscurve report DIR --out DIR/report.html draws the page again\n");
     }
     fprintf(out, "%zu error%s, %zu warning%s\n", f->n_errors, f->n_errors == 1 ? "" : "s", f->n - f->n_errors,
             f->n - f->n_errors == 1 ? "" : "s");

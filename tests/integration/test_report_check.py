@@ -70,8 +70,8 @@ SEEDED = {
     "nine points": (lambda r: r["points"].pop(), "9 points: at least 10 are needed"),
     "uneven spacing": (uneven, "not evenly spaced"),
     "short warm-up": (short_phases, "warm-up of 60 s"),
-    "non-standard": (lambda r: r.update(standard=False, nonstandard_reasons=["append_percent is 50, the preset has 70"]), "non-standard: append_percent"),
-    "an invalid point": (lambda r: r["points"][4].update(valid=False, invalid_reasons=["mix: read"]), "invalid: point 5"),
+    "non-standard": (lambda r: r.update(standard=False, nonstandard_reasons=["append_percent is 50, the preset has 70"]), "nonstandard_reasons: append_percent"),
+    "an invalid point": (lambda r: r["points"][4].update(valid=False, invalid_reasons=["mix: read"]), "invalid_reasons: point 5"),
     "too few processes a network": (lambda r: (put("1", D, "testbed", 0, "loadgens")(r), r[D]["testbed"].append({"loadgens": "2", "type": "LG1", "network": "2", "targets": "fs1"}),
                                                put(2, D, "benchmark_parameters", "processes_per_loadgen")(r), [g.update(processes=2) for g in r["loadgens"]]), "at least 8 per network"),
 }
@@ -114,3 +114,26 @@ def test_what_a_reviewer_would_ask_is_a_warning(check, change, words):
     done = check(value)
     assert done.status == 0, done.out
     assert any(line.startswith("warning: ") and words in line for line in done.out.splitlines()), done.out
+
+
+def test_nothing_is_said_twice(target, campaign, small_campaign, nfscurve):
+    done = campaign(small_campaign(target("--data", "synth").spec(), [50, 100, 200], warmup_s=0.5, run_s=1))
+    lines = nfscurve("report", done.dir, "--check").out.splitlines()
+    for words in ["3 points", "evenly spaced", "warmup_s", "run_s", "2 processes"]:
+        assert len([line for line in lines if words in line]) == 1, (words, lines)
+    assert not [line for line in lines if "non-standard" in line or "at least 10 are needed" in line or "the standard is" in line], lines
+
+
+def test_it_says_where_the_answers_go(target, campaign, small_campaign, nfscurve):
+    done = campaign(small_campaign(target("--data", "synth").spec(), [50], warmup_s=0.5, run_s=1))
+    before = nfscurve("report", done.dir, "--check").out.splitlines()
+    assert '"disclosure"' in before[-2] and "result.json" in before[-2] and "nfscurve report DIR --out DIR/report.html" in before[-2], before
+    # as it says
+    file = done.dir / "result.json"
+    result = json.loads(file.read_text())
+    result["disclosure"]["stable_storage"] = "a mirrored intent log"
+    file.write_text(json.dumps(result))
+    after = nfscurve("report", done.dir, "--check").out.splitlines()
+    assert set(before[:-1]) - set(after) == {"error: disclosure.stable_storage: missing: Stable storage"}
+    nfscurve("report", done.dir, "--out", done.dir / "report.html")
+    assert "a mirrored intent log" in (done.dir / "report.html").read_text()
