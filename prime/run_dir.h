@@ -1,7 +1,7 @@
 /* run_dir.h - where a campaign leaves what it measured.
  *
  *   DIR/campaign.json      resolved, every default filled in: a campaign that repeats the run
- *   DIR/points/NN.json     written and synced before the next point starts (results/)
+ *   DIR/points/NN.json     from 01; written and synced before the next point starts (results/)
  *   DIR/result.json, report.html, curve.svg, curve.csv, sfssum, log.txt, NAME.log of every child
  *   DIR/repeat-K/...       the same of every repeat, when there are several
  *   DIR/interrupted/       the point that Ctrl-C cut short, if it had begun to be measured

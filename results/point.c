@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_MAX 1024
 
@@ -115,9 +116,13 @@ void point_note(struct point_result *p, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Named by the number that pages and tables show: point 1 is 01.json. A directory with a 00.json was begun when names
+ * were indices, and goes on so. */
 static void point_path(const char *run_dir, uint32_t index, char *path, size_t cap)
 {
-    snprintf(path, cap, "%s/points/%02u.json", run_dir, index);
+    snprintf(path, cap, "%s/points/00.json", run_dir);
+    bool is_by_index = access(path, F_OK) == 0;
+    snprintf(path, cap, "%s/points/%02u.json", run_dir, is_by_index ? index : index + 1);
 }
 
 int point_write(const char *run_dir, const struct point_result *p)

@@ -11,7 +11,7 @@ def test_repeats_give_the_spread_of_each_point(campaign, small_campaign, target)
     outcome = campaign(small_campaign(server.spec(), [50, 100], warmup_s=0.5, run_s=1, repeats=3))
     assert len(outcome.points) == 2, outcome
     for index, point in enumerate(outcome.points):
-        repeats = [json.loads((outcome.dir / f"repeat-{k}" / "points" / f"0{index}.json").read_text()) for k in (1, 2, 3)]
+        repeats = [json.loads((outcome.dir / f"repeat-{k}" / "points" / f"0{index + 1}.json").read_text()) for k in (1, 2, 3)]
         achieved = [r["achieved_ops_per_s"] for r in repeats]
         assert point["spread_percent"] == pytest.approx(100 * (max(achieved) - min(achieved)) / (sum(achieved) / 3))
         assert point["response_ms"] == sorted(r["response_ms"] for r in repeats)[1]

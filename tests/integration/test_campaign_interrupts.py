@@ -66,16 +66,16 @@ def test_the_second_ctrl_c_leaves_at_once(start_campaign, three_points):
 
 def test_resume_goes_on_at_the_first_point_without_a_file(start_campaign, nfscurve, three_points):
     run = start_campaign(three_points(None))
-    wait_until(run, lambda: points_on_disk(run.dir) == ["00.json"], "the first point")
+    wait_until(run, lambda: points_on_disk(run.dir) == ["01.json"], "the first point")
     run.program.popen.send_signal(signal.SIGINT)
     outcome = run.finish()
     assert outcome.status == 130 and len(outcome.points) == 1, outcome
     assert "interrupted" in json.dumps(outcome.result), outcome
-    first = (run.dir / "points" / "00.json").read_bytes()
+    first = (run.dir / "points" / "01.json").read_bytes()
     done = nfscurve("run", "--resume", run.dir, timeout_s=60)
     result = json.loads((run.dir / "result.json").read_text())
     assert [p["requested_ops_per_s"] for p in result["points"]] == [50, 100, 150], done
-    assert (run.dir / "points" / "00.json").read_bytes() == first
+    assert (run.dir / "points" / "01.json").read_bytes() == first
     assert result["started_at"] <= result["points"][0]["started_at"]
 
 
@@ -86,7 +86,7 @@ def test_a_run_that_was_cut_short_is_kept_beside_the_points(start_campaign, thre
     run.program.popen.send_signal(signal.SIGINT)
     outcome = run.finish()
     assert outcome.status == 130 and outcome.points == [], outcome
-    point = json.loads((run.dir / "interrupted" / "points" / "00.json").read_text())
+    point = json.loads((run.dir / "interrupted" / "points" / "01.json").read_text())
     assert not point["valid"] and any("interrupted" in r for r in point["invalid_reasons"])
     assert point["achieved_ops_per_s"] > 0
 

@@ -22,7 +22,7 @@ def test_result_of_a_run_passes_the_schema_and_repeats(target, campaign, small_c
     assert nfscurve("report", done.dir, "--format", "json").out == text
     # each point's file is the point of the result
     for point in result["points"]:
-        assert json.loads((done.dir / "points" / f"{point['index']:02d}.json").read_text()) == point
+        assert json.loads((done.dir / "points" / f"{point['index'] + 1:02d}.json").read_text()) == point
 
     point = result["points"][0]
     # two response times, and the same op in figures and histogram

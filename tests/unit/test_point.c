@@ -242,7 +242,7 @@ Test(point, file_holds_everything_and_rewriting_changes_no_byte)
     static struct histogram h;
     cr_assert_eq(histogram_from_json(json_object_get(p.ops[NFS_OP_READ].histograms, "from_sent"), &h), 0);
     cr_assert_eq(h.count, 2000);
-    snprintf(path, sizeof path, "%s/points/04.json", directory);
+    snprintf(path, sizeof path, "%s/points/05.json", directory);
     cr_assert_eq(unlink(path), 0);
     snprintf(path, sizeof path, "%s/points", directory);
     cr_assert_eq(rmdir(path), 0);
@@ -252,6 +252,36 @@ Test(point, file_holds_everything_and_rewriting_changes_no_byte)
     point_fini(&p);
     point_fini(&again);
     measure_fini(&m);
+}
+
+Test(point, files_are_named_as_points_are_shown)
+{
+    struct point_result p, again;
+    struct result_error error;
+    char directory[] = "/tmp/nfscurve-test-XXXXXX", path[128], why[256];
+    json_t *o = json_loads("{\"achieved_ops_per_s\": 5, \"response_ms\": 1}", 0, NULL);
+    cr_assert(mkdtemp(directory));
+    cr_assert_eq(point_from_json(o, 0, &p, why, sizeof why), 0);
+    cr_assert_eq(point_write(directory, &p), 0);
+    snprintf(path, sizeof path, "%s/points/01.json", directory);
+    cr_assert_eq(access(path, F_OK), 0);
+
+    /* one that was begun when files were named by index is read, and goes on, by index */
+    char old[128];
+    snprintf(old, sizeof old, "%s/points/00.json", directory);
+    cr_assert_eq(rename(path, old), 0);
+    cr_assert_eq(point_read(directory, 0, &again, &error), 0, "%s", error.message);
+    point_fini(&again);
+    cr_assert_eq(point_read(directory, 1, &again, &error), -ENOENT);
+    p.index = 1;
+    cr_assert_eq(point_write(directory, &p), 0);
+    cr_assert_eq(unlink(path), 0, "point 2 of an old directory is 01.json");
+    unlink(old);
+    snprintf(path, sizeof path, "%s/points", directory);
+    cr_assert_eq(rmdir(path), 0);
+    cr_assert_eq(rmdir(directory), 0);
+    point_fini(&p);
+    json_decref(o);
 }
 
 Test(point, keys_of_others_survive)
