@@ -9,12 +9,91 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void label_of(const struct comparison *c, size_t g, char *out, size_t cap)
+/* The axes hold what is compared. An invalid point may lie anywhere, and is said to lie outside when it does. */
+struct range {
+    double x_max, y_max;
+};
+
+static void widen(struct range *range, const struct result *r, bool takes_all)
 {
-    char peak[48], ort[48];
-    snprintf(out, cap, "%c: %.60s (%s ops/s, %s ms)", compare_letter(g), c->labels[g],
-             report_ops(c->peak[g].mean, peak), report_ort(c->ort[g].mean, ort));
+    struct curve curve;
+    struct curve_point *points = result_curve_points(r);
+    if (!points) {
+        return;
+    }
+    curve_compute(points, r->n_points, NAN, &curve, NULL);
+    for (size_t i = 0; i < r->n_points; i++) {
+        if (takes_all || points[i].is_on_curve) {
+            range->x_max = fmax(range->x_max, points[i].ops_per_s);
+            range->y_max = isfinite(points[i].response_ms) ? fmax(range->y_max, points[i].response_ms) : range->y_max;
+        }
+    }
+    free(points);
+}
+
+static struct range range_of(const struct compare_group *groups, size_t n_groups)
+{
+    struct range range = {0, 0};
+    for (int takes_all = 0; takes_all < 2 && range.x_max <= 0; takes_all++) {
+        for (size_t g = 0; g < n_groups; g++) {
+            for (size_t i = 0; i < groups[g].n; i++) {
+                widen(&range, groups[g].repeats[i], takes_all);
+            }
+        }
+    }
+    return range;
+}
+
+static bool is_outside(const struct chart *c, double ops_per_s, double response_ms)
+{
+    return ops_per_s > c->x_max || response_ms > c->y_max;
+}
+
+/* ", 3 invalid points, 1 of them outside of this picture", or nothing. */
+static void say_invalid(const struct chart *c, const struct compare_group *group, char *out, size_t cap)
+{
+    size_t n = 0, n_outside = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        for (size_t k = 0; k < group->repeats[i]->n_points; k++) {
+            const struct point_result *p = &group->repeats[i]->points[k];
+            n += !p->is_valid;
+            n_outside += !p->is_valid && is_outside(c, p->achieved_ops_per_s, p->response_ms);
+        }
+    }
+    out[0] = '\0';
+    if (n) {
+        snprintf(out, cap, ", %zu invalid point%s", n, n == 1 ? "" : "s");
+    }
+    if (n_outside) {
+        size_t used = strlen(out);
+        snprintf(out + used, cap - used, "%s outside of this picture", n == n_outside ? "" : ", some");
+    }
+}
+
+static void label_of(const struct chart *chart, const struct compare_group *groups, const struct comparison *c,
+                     size_t g, char *out, size_t cap)
+{
+    char peak[48], ort[48], invalid[96];
+    say_invalid(chart, &groups[g], invalid, sizeof invalid);
+    snprintf(out, cap, "%c: %.60s (%s ops/s, %s ms%s)", compare_letter(g), c->labels[g],
+             report_ops(c->peak[g].mean, peak), report_ort(c->ort[g].mean, ort), invalid);
+}
+
+/* A cross has the colour of no result: the letter beside it says whose it is. */
+static void draw_invalid(struct chart *c, const struct point_result *p, size_t number, size_t g, const char *name)
+{
+    char tooltip[400], ops[48], ms[48], letter[2] = {compare_letter(g), '\0'};
+    const char *reason = json_string_value(json_array_get(p->invalid_reasons, 0));
+    if (is_outside(c, p->achieved_ops_per_s, p->response_ms)) {
+        return;
+    }
+    snprintf(tooltip, sizeof tooltip, "%s: %.80s, point %zu: %s ops/s, %s ms\ninvalid%s%.160s", letter, name, number,
+             report_ops(p->achieved_ops_per_s, ops), report_ms(p->response_ms, ms), reason ? ": " : "",
+             reason ? reason : "");
+    chart_mark(c, p->achieved_ops_per_s, p->response_ms, CHART_MARK_INVALID, (unsigned)g, tooltip);
+    chart_label(c, p->achieved_ops_per_s, p->response_ms, letter, "nc-text");
 }
 
 static void draw_repeat(struct chart *c, const struct result *r, size_t g, const char *name, bool is_faint)
@@ -33,11 +112,12 @@ static void draw_repeat(struct chart *c, const struct result *r, size_t g, const
         chart_line(c, xy, n, (unsigned)g, is_faint ? "nc-thin nc-faint nc-curve" : "nc-curve");
         for (size_t i = 0; i < r->n_points; i++) {
             char tooltip[256], ops[48], ms[48];
-            snprintf(tooltip, sizeof tooltip, "%.80s: %s ops/s, %s ms", name, report_ops(points[i].ops_per_s, ops),
-                     report_ms(points[i].response_ms, ms));
-            if (points[i].is_on_curve || !points[i].is_valid) {
-                chart_mark(c, points[i].ops_per_s, points[i].response_ms,
-                           points[i].is_valid ? CHART_MARK_POINT : CHART_MARK_INVALID, (unsigned)g, tooltip);
+            snprintf(tooltip, sizeof tooltip, "%c: %.80s: %s ops/s, %s ms", compare_letter(g), name,
+                     report_ops(points[i].ops_per_s, ops), report_ms(points[i].response_ms, ms));
+            if (!points[i].is_valid) {
+                draw_invalid(c, &r->points[i], i + 1, g, name);
+            } else if (points[i].is_on_curve) {
+                chart_mark(c, points[i].ops_per_s, points[i].response_ms, CHART_MARK_POINT, (unsigned)g, tooltip);
             }
         }
     }
@@ -47,7 +127,7 @@ static void draw_repeat(struct chart *c, const struct result *r, size_t g, const
 
 static void draw(const struct compare_group *groups, const struct comparison *cmp, FILE *out, bool is_alone)
 {
-    double x_max = 0, y_max = 0;
+    struct range range = range_of(groups, cmp->n_groups);
     struct chart c = {.out = out,
                       .width = 860,
                       .height = 500 + 18 * (double)cmp->n_groups,
@@ -57,20 +137,11 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
                       .bottom = 56,
                       .id = 1};
     struct chart_legend *entries = calloc(cmp->n_groups, sizeof *entries);
-    char(*labels)[192] = calloc(cmp->n_groups, sizeof *labels), (*classes)[16] = calloc(cmp->n_groups, sizeof *classes);
-    for (size_t g = 0; g < cmp->n_groups; g++) {
-        for (size_t i = 0; i < groups[g].n; i++) {
-            for (size_t k = 0; k < groups[g].repeats[i]->n_points; k++) {
-                const struct point_result *p = &groups[g].repeats[i]->points[k];
-                x_max = fmax(x_max, p->achieved_ops_per_s);
-                y_max = isfinite(p->response_ms) ? fmax(y_max, p->response_ms) : y_max;
-            }
-        }
-    }
+    char(*labels)[256] = calloc(cmp->n_groups, sizeof *labels), (*classes)[16] = calloc(cmp->n_groups, sizeof *classes);
     if (is_alone) {
         report_make_room(&c);
     }
-    chart_scale(&c, 0, x_max * 1.02, y_max * 1.05);
+    chart_scale(&c, 0, range.x_max * 1.02, range.y_max * 1.05);
     chart_begin(&c, "response time against throughput, compared", is_alone);
     if (is_alone) {
         chart_heading(&c, "Curves compared", "peak throughput and overall response time of each beside its name");
@@ -83,7 +154,7 @@ static void draw(const struct compare_group *groups, const struct comparison *cm
         }
     }
     for (size_t g = 0; entries && labels && classes && g < cmp->n_groups; g++) {
-        label_of(cmp, g, labels[g], sizeof labels[g]);
+        label_of(&c, groups, cmp, g, labels[g], sizeof labels[g]);
         snprintf(classes[g], sizeof classes[g], "nc-s%zu", g % 8);
         entries[g] = (struct chart_legend){labels[g], classes[g], CHART_SWATCH_LINE};
     }

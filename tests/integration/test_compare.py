@@ -91,3 +91,24 @@ def test_png_and_wrong_use(nfscurve, repeated, tmp_path):
     assert nfscurve("compare", a).status == 2
     assert nfscurve("compare", a, tmp_path / "nothing").status == 2
     assert nfscurve("compare", a, a, "--format", "sfssum").status == 2
+
+
+def test_the_picture_is_scaled_by_what_counts_and_says_whose_invalid_points_are(nfscurve, tmp_path):
+    def save(name, invalid):
+        run = run_of(random.Random(1), 1, name)
+        for i, (ops, ms) in invalid.items():
+            run["points"][i].update(achieved_ops_per_s=ops, response_ms=ms, valid=False, invalid_reasons=["a load generator was lost"])
+        (tmp_path / name).write_text(json.dumps(run))
+        return tmp_path / name
+
+    alone = nfscurve("compare", save("a", {}), save("b", {}), "--format", "svg").out
+    done = nfscurve("compare", save("a", {}), save("spoilt", {9: (3460, 50000), 8: (3000, 2)}), "--format", "svg")
+    ticks = [[e.text for e in ElementTree.fromstring(svg).iter() if "nc-tick" in e.get("class", "") or (e.text or "").replace(",", "").isdigit()] for svg in (alone, done.out)]
+    assert ticks[0] and ticks[0] == ticks[1], "50,000 ms that do not count are no reason to flatten the curves"
+    texts = [e.text for e in ElementTree.fromstring(done.out).iter() if e.text]
+    assert any(t.startswith("B: spoilt (") and "2 invalid points, some outside of this picture" in t for t in texts), texts
+    assert not any(t.startswith("A: a (") and "invalid" in t for t in texts)
+    assert "B: spoilt, point 9: 3000 ops/s, 2.0 ms\ninvalid: a load generator was lost" in texts and texts.count("B") == 1, texts
+
+    only = save("nothing", {i: (100 * (i + 1), 1) for i in range(10)})
+    assert "10 invalid points" in nfscurve("compare", only, only, "--format", "svg").out
