@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "log.h"
+#include "path_kind.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -45,10 +46,14 @@ int config_load_text(struct config_source *src, const char *name, const char *te
     return -EINVAL;
 }
 
-/* The whole file as a string. 0, -errno, -EFBIG, or -EILSEQ when it holds a NUL byte. */
+/* The whole file as a string. 0, -errno, -EFBIG, -ENXIO when it is no regular file, or -EILSEQ when it holds a NUL
+ * byte. */
 static int read_text(const char *path, char **text)
 {
     int error = 0;
+    if (path_is_special(path)) {
+        return -ENXIO;
+    }
     FILE *file = fopen(path, "re");
     if (!file) {
         return -errno;
@@ -99,6 +104,7 @@ int config_load_file(struct config_source *src, const char *path, struct config_
     if (error) {
         const char *why = error == -EILSEQ  ? "holds a NUL byte, so it is not JSON text"
                           : error == -EFBIG ? "is larger than 8 MiB, too large for a configuration"
+                          : error == -ENXIO ? "is no regular file; expected one that holds the configuration"
                           : error == -EIO   ? "can't be read (is it a directory?)"
                                             : strerror(-error);
         config_errors_add(errors, "%s: %s", path, why);

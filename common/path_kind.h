@@ -24,4 +24,13 @@ static inline bool path_is_endless(const char *path, off_t max_bytes)
     return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > max_bytes);
 }
 
+/* True for a FIFO, a socket or a device by its own name: a FIFO waits for its writer for ever, and opening some devices
+ * does something. A directory says by itself that it cannot be read. Links are followed by whoever reads: the shell's
+ * <(command) and /dev/stdin are links to pipes that have a writer. */
+static inline bool path_is_special(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode);
+}
+
 #endif

@@ -1,8 +1,10 @@
 /* cmd_import.c - nfscurve import: files of the SPECsfs world as campaigns, op mixes and results. */
 #include "campaign_config.h"
+#include "campaign_rows.h"
 #include "cmd_report.h"
 #include "commands.h"
 #include "exit_status.h"
+#include "path_kind.h"
 #include "sfs_mix.h"
 #include "sfs_rc.h"
 #include "text.h"
@@ -16,6 +18,10 @@
 
 static char *read_whole(const char *path)
 {
+    if (path_is_special(path)) {
+        fprintf(stderr, "nfscurve import: %s is no regular file\n", path);
+        return NULL;
+    }
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     char *text = file != NULL ? calloc(1, FILE_MAX_BYTES + 1) : NULL;
     if (text == NULL) {
@@ -56,15 +62,63 @@ static int write_json(const char *out_path, json_t *root)
     return rc == 0 ? EXIT_STATUS_VALID : EXIT_STATUS_USAGE;
 }
 
-/* Says what of the new campaign is not the standard, and whether it is a campaign at all. */
-static int mark_nonstandard(const char *path, const json_t *campaign)
+/* The script is of another machine, and need not be here yet: that is said, and is no error. */
+static void check_monitor(const struct sfs_rc *rc, const char *path, const char *out_path, json_t *campaign)
 {
-    char *text = json_dumps(campaign, 0);
+    const struct config_source beside = {.name = (char *)out_path};
+    json_t *monitor = json_object_get(campaign, "monitor");
+    const char *script = json_string_value(json_object_get(monitor, "script"));
+    char *found = script != NULL ? row_absolute_path(&beside, script) : NULL;
+    for (size_t i = 0; script != NULL && found == NULL && i < rc->n; i++) {
+        if (strcmp(rc->entries[i].key, "PRIME_MON_SCRIPT") == 0) {
+            fprintf(stderr,
+                    "%s:%u: PRIME_MON_SCRIPT %s is not here (%s): correct monitor.script of the campaign, or take "
+                    "\"monitor\" out, before you run it\n",
+                    path, rc->entries[i].line, script, strerror(errno));
+        }
+    }
+    free(found);
+}
+
+static bool is_loopback(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+}
+
+/* SFS had no keys: whoever comes from there does not expect to be asked for one. */
+static void say_key(const char *path, const json_t *campaign)
+{
+    const json_t *loadgens = json_object_get(campaign, "loadgens");
+    for (size_t i = 0; i < json_array_size(loadgens); i++) {
+        const char *host = json_string_value(json_object_get(json_array_get(loadgens, i), "host"));
+        if (host != NULL && !is_loopback(host)) {
+            fprintf(stderr,
+                    "%s: load generators on other hosts (%s) need a key: nfscurve keygen lab.key makes one, each is "
+                    "started with nfscurve-loadgen --listen 0.0.0.0:7049 --key-file lab.key, and the campaign gets "
+                    "\"control\": {\"key_file\": \"lab.key\"}\n",
+                    path, host);
+            return;
+        }
+    }
+}
+
+/* Says what of the new campaign is not the standard, and whether it is a campaign at all: in lines of what is written.
+ */
+static int mark_nonstandard(const char *path, const char *out_path, const json_t *campaign)
+{
+    json_t *checked = json_deep_copy(campaign);
+    json_t *monitor = json_object_get(checked, "monitor");
+    if (monitor != NULL) {
+        json_object_set_new(monitor, "script", json_string(""));
+    }
+    char *text = json_dumps(checked, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     struct campaign_config config;
     struct config_errors errors;
     config_errors_init(&errors);
     int status =
-        campaign_config_from_text(path, text, NULL, 0, &config, &errors) == 0 ? EXIT_STATUS_VALID : EXIT_STATUS_USAGE;
+        campaign_config_from_text(out_path != NULL ? out_path : "standard output", text, NULL, 0, &config, &errors) == 0
+            ? EXIT_STATUS_VALID
+            : EXIT_STATUS_USAGE;
     for (size_t i = 0; i < errors.n; i++) {
         fprintf(stderr, "%s\n", errors.messages[i]);
     }
@@ -72,7 +126,11 @@ static int mark_nonstandard(const char *path, const json_t *campaign)
         fprintf(stderr, "%s: non-standard: %s\n", path, json_string_value(json_array_get(config.nonstandard, i)));
     }
     campaign_config_fini(&config);
+    if (status != EXIT_STATUS_VALID) {
+        fprintf(stderr, "%s: the campaign made of it is written, but cannot be run before that is corrected\n", path);
+    }
     config_errors_fini(&errors);
+    json_decref(checked);
     free(text);
     return status;
 }
@@ -93,7 +151,9 @@ static int import_rc(const char *path, const char *out_path)
     if (campaign == NULL) {
         fprintf(stderr, "nfscurve import: %s\n", message);
     } else {
-        status = mark_nonstandard(path, campaign);
+        status = mark_nonstandard(path, out_path, campaign);
+        check_monitor(&rc, path, out_path, campaign);
+        say_key(path, campaign);
         int written = write_json(out_path, campaign);
         status = status != 0 ? status : written;
     }

@@ -1,4 +1,5 @@
 /* sfs_rc_campaign.c - what each key of an sfs_rc means here: one table row a key. */
+#include "path_kind.h"
 #include "sfs_mix.h"
 #include "sfs_rc.h"
 #include "text.h"
@@ -141,6 +142,10 @@ static void take_mount_points(struct converter *c, const struct sfs_rc_entry *e,
 
 static char *read_file(const char *path)
 {
+    if (path_is_special(path)) {
+        errno = ENXIO;
+        return NULL;
+    }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return NULL;

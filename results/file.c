@@ -104,6 +104,9 @@ int file_write_json(const char *path, const json_t *root)
 
 int file_read(const char *path, char **text, size_t *n)
 {
+    if (path_is_special(path)) {
+        return -ENXIO;
+    }
     FILE *in = fopen(path, "re");
     if (!in) {
         return -errno;
@@ -142,7 +145,9 @@ int file_read(const char *path, char **text, size_t *n)
 int file_parse_json(const char *name, const char *text, size_t n, json_t **root, char *why, size_t cap)
 {
     size_t n_clean;
-    char *clean = utf8_repair(text, n, &n_clean);
+    /* Some editors put a byte order mark first, which RFC 8259 section 8.1 lets a reader pass over. */
+    size_t n_mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    char *clean = utf8_repair(text + n_mark, n - n_mark, &n_clean);
     if (!clean) {
         return -ENOMEM;
     }

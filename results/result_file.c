@@ -71,7 +71,8 @@ static int load_file(const char *path, struct result *out, struct result_error *
     size_t n;
     int status = file_read(path, &text, &n);
     if (status) {
-        snprintf(error->message, sizeof error->message, "%.300s: %s", path, strerror(-status));
+        snprintf(error->message, sizeof error->message, "%.300s: %s", path,
+                 status == -ENXIO ? "is no regular file" : strerror(-status));
         return status;
     }
     status = result_from_text(path, text, n, out, error);

@@ -69,6 +69,30 @@ def test_imported_sfs_rc_is_a_campaign(nfscurve, run_dir):
     assert json.loads((run_dir / "made.json").read_text())["op_mix_percent"] == {"lookup": 60, "read": 40}
 
 
+def test_what_an_imported_campaign_still_needs_is_said(nfscurve, run_dir):
+    rc = run_dir / "sfs_rc"
+    rc.write_text('LOAD=100\nCLIENTS="lg1 lg2"\nMNT_POINTS="nas:/fs1"\nPRIME_MON_SCRIPT=/opt/lab/monitor.sh\nPRIME_MON_ARGS="a b"\n')
+    done = nfscurve("import", "sfs_rc", "sfs_rc", "--out", "made.json", cwd=run_dir)
+    assert done.status == 0, done
+    assert "sfs_rc:4: PRIME_MON_SCRIPT /opt/lab/monitor.sh is not here" in done.err and "monitor.script" in done.err, done
+    assert "nfscurve keygen" in done.err and "key_file" in done.err and "lg1" in done.err, done
+    assert json.loads((run_dir / "made.json").read_text())["monitor"] == {"script": "/opt/lab/monitor.sh", "args": ["a", "b"]}
+
+    # nothing of it when the script is there and the load generators are here
+    (run_dir / "monitor.sh").write_text("#!/bin/sh\n")
+    rc.write_text('LOAD=100\nCLIENTS=localhost\nMNT_POINTS="nas:/fs1"\nPRIME_MON_SCRIPT=monitor.sh\n')
+    done = nfscurve("import", "sfs_rc", "sfs_rc", "--out", "made.json", cwd=run_dir)
+    assert done.status == 0 and "MON_SCRIPT" not in done.err and "keygen" not in done.err, done
+
+
+def test_what_is_wrong_with_an_imported_campaign_is_named_where_it_was_written(nfscurve, run_dir):
+    (run_dir / "sfs_rc").write_text('LOAD=100\nCLIENTS=localhost\nMNT_POINTS="nas:/fs1"\nPROCS=5000\nPRIME_MON_SCRIPT=/opt/lab/monitor.sh\n')
+    done = nfscurve("import", "sfs_rc", "sfs_rc", "--out", "made.json", cwd=run_dir)
+    line = 1 + [i for i, text in enumerate((run_dir / "made.json").read_text().splitlines()) if "processes_per_loadgen" in text][0]
+    assert done.status == 2 and f"made.json:{line}: processes_per_loadgen: is 5000" in done.err, done
+    assert "is written, but cannot be run" in done.err, done
+
+
 def test_the_sweep_ends_after_a_clear_fall_when_asked(campaign, small_campaign, target, run_dir):
     curve = run_dir / "falling.txt"
     curve.write_text("50 1\n100 20\n")

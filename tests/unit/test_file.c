@@ -79,3 +79,22 @@ Test(file, directories_are_refused)
 {
     cr_assert_eq(file_write(root, "new", 3), -EISDIR);
 }
+
+Test(file, json_may_have_a_byte_order_mark)
+{
+    json_t *o;
+    char why[200];
+    const char *text = "\xef\xbb\xbf{\"a\": 1}";
+    cr_assert_eq(file_parse_json("r.json", text, strlen(text), &o, why, sizeof why), 0, "%s", why);
+    cr_assert_eq(json_integer_value(json_object_get(o, "a")), 1);
+    json_decref(o);
+    cr_assert_eq(file_parse_json("r.json", text, 3, &o, why, sizeof why), -EINVAL);
+}
+
+Test(file, nothing_waits_for_the_writer_of_a_fifo)
+{
+    char *text;
+    size_t n;
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_assert_eq(file_read(path, &text, &n), -ENXIO);
+}
