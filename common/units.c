@@ -95,7 +95,7 @@ int units_parse_count(const char *text, double *count)
     return parse(text, counts, count);
 }
 
-static char *format(char *out, const struct unit *units, double value)
+static char *format(char *out, const struct unit *units, double value, bool keeps_zeros)
 {
     double magnitude = fabs(value);
     const struct unit *best = units;
@@ -106,7 +106,7 @@ static char *format(char *out, const struct unit *units, double value)
     }
 
     int length = snprintf(out, UNITS_TEXT_MAX, "%.3f", value / best->factor);
-    while (length > 0 && out[length - 1] == '0') {
+    while (!keeps_zeros && length > 0 && out[length - 1] == '0') {
         length--;
     }
     if (length > 0 && out[length - 1] == '.') {
@@ -120,12 +120,17 @@ static char *format(char *out, const struct unit *units, double value)
 
 char *units_format_duration(char out[static UNITS_TEXT_MAX], int64_t ns)
 {
-    return format(out, durations, (double)ns);
+    return format(out, durations, (double)ns, false);
 }
 
 char *units_format_bytes(char out[static UNITS_TEXT_MAX], uint64_t bytes)
 {
-    return format(out, sizes, (double)bytes);
+    return format(out, sizes, (double)bytes, false);
+}
+
+char *units_format_bytes_column(char out[static UNITS_TEXT_MAX], uint64_t bytes)
+{
+    return format(out, sizes, (double)bytes, bytes >= 1024);
 }
 
 char *units_format_count(char out[static UNITS_TEXT_MAX], double count)
@@ -134,5 +139,5 @@ char *units_format_count(char out[static UNITS_TEXT_MAX], double count)
         snprintf(out, UNITS_TEXT_MAX, "%.4g", count);
         return out;
     }
-    return format(out, counts, count);
+    return format(out, counts, count, false);
 }

@@ -24,6 +24,7 @@ int units_parse_count(const char *text, double *count); /* the unit may be missi
  * KiB". Returns out. */
 char *units_format_duration(char out[static UNITS_TEXT_MAX], int64_t ns);
 char *units_format_bytes(char out[static UNITS_TEXT_MAX], uint64_t bytes);
+char *units_format_bytes_column(char out[static UNITS_TEXT_MAX], uint64_t bytes); /* three decimals: they line up */
 char *units_format_count(char out[static UNITS_TEXT_MAX], double count);
 
 #endif

@@ -347,6 +347,7 @@ static int load_source(struct config_source *src, const char *const *assignments
     for (size_t i = 0; i < n_assignments; i++) {
         config_set(src, assignments[i], errors);
     }
+    campaign_complain_of_misplaced(src, campaign_keys, errors);
     config_parse(src, src->root, "", campaign_keys, workload_keys(), out, errors);
     if (errors->n == 0) {
         check_whole(src, out, errors);

@@ -33,7 +33,7 @@ static const struct config_key loadgen_keys[] = {
     {"host", CONFIG_STRING, ENTRY(host), NULL, 0, 0, "\"\"", NULL, "where nfscurve-loadgen listens", NULL, NULL},
     {"port", CONFIG_INT, ENTRY(port), NULL, 1, 65535, "7049", NULL, "its control port", NULL, NULL},
     {"source_address", CONFIG_STRING, ENTRY(source_address), NULL, 0, 0, "\"\"", NULL,
-     "local address of its NFS connections; default any", NULL, NULL},
+     "IP address of its own, which its NFS connections come from; default any", NULL, NULL},
     {"targets", CONFIG_CUSTOM, 0, NULL, 0, 0, "[]", NULL,
      "names of the targets that it drives; default all (uniform access)", parse_target_names, NULL},
     {"local", CONFIG_INT, ENTRY(n_local), NULL, 0, CAMPAIGN_MAX_LOADGENS, "0", NULL,
@@ -144,6 +144,13 @@ static void parse_loadgen(const struct config_ctx *ctx, struct campaign_config *
                         entry.host);
         goto out;
     }
+    if (!row_is_empty(entry.source_address) && !row_is_address(entry.source_address)) {
+        config_complain(ctx,
+                        "source_address is \"%s\"; expected an IP address that the load generator has (nfscurve hosts "
+                        "lists them), not a name or an interface",
+                        entry.source_address);
+        goto out;
+    }
     size_t n = entry.n_local > 0 ? (size_t)entry.n_local : 1;
     if (c->n_loadgens + n > CAMPAIGN_MAX_LOADGENS) {
         config_complain(ctx, "makes more than %u load generators", CAMPAIGN_MAX_LOADGENS);
@@ -233,4 +240,9 @@ uint32_t campaign_process_target(const struct campaign_config *c, uint32_t loadg
 void campaign_print_loadgen_docs(FILE *file)
 {
     config_print_docs(loadgen_keys, "loadgens[]", file);
+}
+
+const struct config_key *campaign_loadgen_keys(void)
+{
+    return loadgen_keys;
 }

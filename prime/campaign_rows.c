@@ -15,20 +15,29 @@ bool row_is_empty(const char *text)
     return text == NULL || text[0] == '\0';
 }
 
-bool row_is_host(const char *text)
+static bool is_ipv6(const char *text)
 {
     struct in6_addr ignored;
     char address[INET6_ADDRSTRLEN];
     size_t n = strcspn(text, "%"); /* fe80::1%eth0 */
 
-    if (n < sizeof address) {
-        memcpy(address, text, n);
-        address[n] = '\0';
-        if (inet_pton(AF_INET6, address, &ignored) == 1) {
-            return true;
-        }
+    if (n >= sizeof address) {
+        return false;
     }
-    return text[strcspn(text, ":/[] \t\r\n")] == '\0';
+    memcpy(address, text, n);
+    address[n] = '\0';
+    return inet_pton(AF_INET6, address, &ignored) == 1;
+}
+
+bool row_is_address(const char *text)
+{
+    struct in_addr ignored;
+    return is_ipv6(text) || inet_pton(AF_INET, text, &ignored) == 1;
+}
+
+bool row_is_host(const char *text)
+{
+    return is_ipv6(text) || text[strcspn(text, ":/[] \t\r\n")] == '\0';
 }
 
 bool row_is_name(const char *text)

@@ -4,6 +4,7 @@
  *   campaign_config.c     the table of the campaign's own keys, and the public functions
  *   campaign_targets.c    the rows behind "targets"
  *   campaign_loadgens.c   the rows behind "loadgens", and which process drives which target
+ *   campaign_misplaced.c  keys that stand in the wrong place
  *   campaign_standard.c   what makes a campaign non-standard
  *   campaign_rows.c       helpers of the custom rows
  */
@@ -26,6 +27,9 @@ void row_set_string(char **field, const char *text);
 /* A host name or a numeric address alone: nothing of "server:/path", "host:port", "[fd00::1]" or a URL. */
 bool row_is_host(const char *text);
 
+/* A numeric IPv4 or IPv6 address, the latter with or without a zone. */
+bool row_is_address(const char *text);
+
 /* A name as results, logs and terminals show it: 1 to ROW_NAME_MAX bytes, without control characters. */
 #define ROW_NAME_MAX 128
 bool row_is_name(const char *text);
@@ -40,6 +44,15 @@ char *row_absolute_path(const struct config_source *src, const char *path);
 void row_parse_strings(const struct config_ctx *ctx, const json_t *value, char ***items, size_t *n);
 json_t *row_dump_strings(char *const *items, size_t n);
 void row_free_strings(char **items, size_t n);
+
+/* Names the keys that belong somewhere else in a campaign, says where, and takes them out of src. */
+void campaign_complain_of_misplaced(struct config_source *src, const struct config_key *campaign_keys,
+                                    struct config_errors *errors);
+
+/* The tables of the entries. */
+const struct config_key *campaign_target_keys(void);
+const struct config_key *campaign_local_target_keys(void);
+const struct config_key *campaign_loadgen_keys(void);
 
 /* Custom rows of the campaign: field is the struct campaign_config. */
 void campaign_parse_targets(const struct config_ctx *ctx, const json_t *value, void *field);

@@ -197,3 +197,13 @@ void campaign_print_target_docs(FILE *file)
     config_print_docs(target_keys, "targets[]", file);
     config_print_docs(local_target_keys, "targets[].local", file);
 }
+
+const struct config_key *campaign_target_keys(void)
+{
+    return target_keys;
+}
+
+const struct config_key *campaign_local_target_keys(void)
+{
+    return local_target_keys;
+}

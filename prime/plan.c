@@ -112,9 +112,9 @@ static void print_points(const struct campaign_config *c, const struct campaign_
         const struct layout_totals *t = &layouts[i].totals;
         fprintf(out,
                 "  %5zu %12g %12" PRIu64 " %12s %12" PRIu64 " %12s %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %12s\n",
-                i + 1, c->loads[i], t->n_files, units_format_bytes(bytes, t->file_bytes), t->n_working_set,
-                units_format_bytes(ws_bytes, t->working_set_bytes), t->n_directories, t->n_non_io_files, t->n_symlinks,
-                units_format_bytes(memory, t->memory_bytes));
+                i + 1, c->loads[i], t->n_files, units_format_bytes_column(bytes, t->file_bytes), t->n_working_set,
+                units_format_bytes_column(ws_bytes, t->working_set_bytes), t->n_directories, t->n_non_io_files,
+                t->n_symlinks, units_format_bytes_column(memory, t->memory_bytes));
     }
 }
 
@@ -132,7 +132,7 @@ static void print_processes(const struct campaign_config *c, const struct campai
                 "  %-12s %4u %-12s %-24s %10.4g %10" PRIu64 " %10" PRIu64 " %12s %11" PRIu64 " %6u %6" PRIu64
                 " %8" PRIu64 " %016" PRIx64 "\n",
                 c->loadgens[l->loadgen].name, l->process, c->targets[l->target].name, directory, l->ops_per_s,
-                l->first_file, l->n_files, units_format_bytes(bytes, l->file_bytes), l->n_working_set,
+                l->first_file, l->n_files, units_format_bytes_column(bytes, l->file_bytes), l->n_working_set,
                 l->n_access_groups, l->n_directories, l->n_non_io_files, l->seed);
     }
 }

@@ -264,6 +264,7 @@ static char *failure(const struct rpc_connect *c, char *out, size_t cap)
 {
     unsigned char parsed[16];
     bool is_numeric = c->source_address && (inet_pton(AF_INET, c->source_address, parsed) == 1 ||
+                                            strchr(c->source_address, '%') || /* fe80::1%eth0 */
                                             inet_pton(AF_INET6, c->source_address, parsed) == 1);
     if (c->last_error == -EACCES && c->options.reserved_port)
         snprintf(out, cap, "a reserved source port needs root or CAP_NET_BIND_SERVICE; set reserved_port to false");
@@ -272,7 +273,9 @@ static char *failure(const struct rpc_connect *c, char *out, size_t cap)
     else if (c->source_address && !is_numeric)
         snprintf(out, cap, "source_address \"%.64s\" is no IP address", c->source_address);
     else if (c->source_address && c->last_error == -EADDRNOTAVAIL)
-        snprintf(out, cap, "source_address %.64s is no address of this host for that destination", c->source_address);
+        snprintf(out, cap,
+                 "source_address %.46s is no address of this host for that destination; nfscurve hosts lists them",
+                 c->source_address);
     else
         snprintf(out, cap, "%s", strerror(-c->last_error));
     return out;

@@ -1,6 +1,9 @@
 """What is wrong with a campaign is said once, in one clear message that names the thing and what to do; nothing is started, no finished point is lost."""
 
 import json
+import os
+import re
+import subprocess
 
 import pytest
 
@@ -22,6 +25,12 @@ BAD = {
     "a workload that is not there": (with_keys(workload="sfs2009"), ["workload", "sfs2009"]),
     "a key file that is not there": (with_keys(control={"key_file": "none.key"}), ["control.key_file", "none.key", "No such file"]),
     "a key file that holds no key": (with_keys(control={"key_file": "campaign.json"}), ["control.key_file: key file ", "campaign.json: "]),
+    "a target's key beside targets": (with_keys(nfs_port=2049), ['nfs_port: belongs into the entries of "targets", not here']),
+    "a load generator's key beside loadgens": (with_keys(source_address="10.0.0.1"), ['source_address: belongs into the entries of "loadgens", not here']),
+    "a campaign's key in a target": (with_keys(targets=[{"server": "a", "export": "/x", "run_s": 3, "pacing": "max"}]),
+                                     ["targets[0].run_s: belongs into the outermost object, not here", "targets[0].pacing: belongs into the outermost object", "2 errors"]),
+    "a local target's key in its entry": (with_keys(targets=[{"local": {}, "latency": "fixed:1ms"}]), ['targets[0].latency: belongs into "local" of a target, not here', "1 error"]),
+    "an interface as source": (with_keys(loadgens=[{"host": "lg", "source_address": "eth0"}]), ['loadgens[0]: source_address is "eth0"; expected an IP address', "nfscurve hosts"]),
     "too few files": (with_keys(fileset_mb_per_op=0.001), ["too few for 8 processes", "raise fileset_mb_per_op"]),
     "two errors": (with_keys(run_s=-1, seed="x"), ["run_s: is -1", 'seed: is "x"', "2 errors"]),
 }
@@ -38,6 +47,49 @@ def test_bad_campaign_is_refused_before_anything_starts(nfscurve, run_dir, name)
             assert words in done.err, done
         assert "nothing was started" in done.err and not done.out
     assert not (run_dir / "runs").exists()
+
+
+def test_no_fifo_is_waited_for(nfscurve, run_dir):
+    os.mkfifo(run_dir / "fifo")
+    for arguments, words in ((["run", "fifo"], "fifo: is no regular file"), (["plan", "/dev/zero"], "/dev/zero: is no regular file"), (["report", "fifo"], "fifo: is no regular file"),
+                             (["import", "mix", "fifo"], "fifo is no regular file"), (["import", "sfs_rc", "fifo"], "fifo is no regular file")):
+        done = nfscurve(*arguments, cwd=run_dir, timeout_s=10)
+        assert done.status == 2 and words in done.err, done
+    (run_dir / "sfs_rc").write_text('LOAD=100\nCLIENTS=localhost\nMNT_POINTS="nas:/fs1"\nMIXFILE=fifo\n')
+    done = nfscurve("import", "sfs_rc", "sfs_rc", cwd=run_dir, timeout_s=10)
+    assert done.status == 0 and "MIXFILE fifo cannot be read" in done.err, done
+
+
+def test_a_byte_order_mark_before_a_result_is_passed_over(nfscurve, run_dir):
+    (run_dir / "r.json").write_bytes(b"\xef\xbb\xbf" + json.dumps({"points": [{"achieved_ops_per_s": 100, "response_ms": 1}]}).encode())
+    assert "peak" in nfscurve("report", "r.json", "--format", "json", cwd=run_dir).out
+
+
+def test_a_pipe_of_the_shell_is_read(bin, run_dir):
+    (run_dir / "campaign.json").write_text(with_keys())
+    done = subprocess.run(["bash", "-c", f"{bin}/nfscurve plan <(cat campaign.json)"], cwd=run_dir, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0 and "campaign c:" in done.stdout, done
+
+
+def test_source_addresses_of_both_families_are_taken(nfscurve, run_dir):
+    for address in ("10.0.0.1", "fd00::7", "fe80::1%eth0"):
+        (run_dir / "campaign.json").write_text(with_keys(loadgens=[{"host": "lg", "source_address": address}]))
+        assert nfscurve("plan", "campaign.json", cwd=run_dir).status == 0
+
+
+def test_a_source_address_that_is_not_there_is_named(campaign, small_campaign, target):
+    outcome = campaign(small_campaign(target().spec(), [10], loadgens=[{"local": 1, "source_address": "192.0.2.1"}]))
+    assert outcome.status == 3 and "source_address 192.0.2.1 is no address of this host" in outcome.err and "nfscurve hosts" in outcome.err, outcome
+
+
+def test_the_byte_columns_of_a_plan_line_up(nfscurve, run_dir):
+    # 120 MB an op/s (GB and TB): sums that end in zeros as well
+    (run_dir / "campaign.json").write_text(with_keys(load_ops_per_s={"first": 500, "increment": 250, "points": 10}))
+    lines = nfscurve("plan", "campaign.json", cwd=run_dir).out.splitlines()
+    start = [i for i, line in enumerate(lines) if "I/O files" in line][0]
+    rows = [line for line in lines[start + 1:start + 11]]
+    assert len(rows) == 10 and all(re.search(r"\d+\.\d{3} [KMGT]iB", row) for row in rows), rows
+    assert len({tuple(m.start() for m in re.finditer(r"\.\d{3} [KMGT]iB", row)) for row in rows}) == 1, rows
 
 
 def test_a_missing_campaign_is_named(nfscurve, run_dir):

@@ -83,6 +83,9 @@ Test(units, figures_print_in_the_largest_unit_that_leaves_at_least_one)
     cr_assert_str_eq(units_format_duration(out, INT64_C(300000000000)), "5 min");
     cr_assert_str_eq(units_format_bytes(out, 32768), "32 KiB");
     cr_assert_str_eq(units_format_bytes(out, 1000), "1000 B");
+    cr_assert_str_eq(units_format_bytes_column(out, 1000), "1000 B");
+    cr_assert_str_eq(units_format_bytes_column(out, 32768), "32.000 KiB");
+    cr_assert_str_eq(units_format_bytes_column(out, UINT64_C(22354) << 30), "21.830 TiB");
     cr_assert_str_eq(units_format_bytes(out, UINT64_MAX), "16777216 TiB");
     cr_assert_str_eq(units_format_count(out, 12), "12");
     cr_assert_str_eq(units_format_count(out, 2500), "2.5 k");
