@@ -1,11 +1,13 @@
 #include "statistics.h"
 
+#include "stats.h"
+
 #include <math.h>
 
 #define Z95               1.96
 #define MIN_BATCHES       10
 #define MIN_DRIFT_PERCENT 5.0
-#define MIN_DRIFT_ERRORS  3.0
+#define DRIFT_CHANCE      0.0027 /* of a steady run that is called drifting: three standard errors of a long one */
 
 /* Ratio estimator: R = sum(S)/sum(n); its variance comes from the residuals S_i - R n_i, so that seconds of unequal
  * counts weigh rightly. */
@@ -76,7 +78,10 @@ static double fitted_change(const double *y, const double *w, size_t n, bool *is
     }
     double error = sqrt(rest / ((double)n - 2) / sxx);
     double change = 100 * slope * (double)(n - 1) / my;
-    *is_significant = fabs(slope) > MIN_DRIFT_ERRORS * error && fabs(change) > MIN_DRIFT_PERCENT;
+    /* The error is an estimate itself, from n - 2 residuals: over 7 seconds three of it are passed by 3 steady runs in
+     * 100, so it takes Student's 5.5 there for the same chance. */
+    double t_min = stats_student_quantile(DRIFT_CHANCE, (double)n - 2);
+    *is_significant = fabs(slope) > t_min * error && fabs(change) > MIN_DRIFT_PERCENT;
     return change;
 }
 

@@ -29,7 +29,7 @@ double statistics_batch_half_width_ms(const struct batch *batches, size_t n_batc
 
 struct drift {
     double throughput_percent, response_percent; /* fitted change over the run, of the mean; NAN: too few seconds */
-    bool is_drifting; /* more than 5 % and more than three standard errors of the fit, either of them */
+    bool is_drifting; /* more than 5 %, and more than chance does to 1 steady run in 370; either of them */
 };
 
 /* Least squares over the seconds; the first and last are left out when there are more than 10 (they may be cut short).

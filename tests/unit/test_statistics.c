@@ -60,6 +60,46 @@ Test(statistics, steady_run_does_not_drift)
     cr_assert_not(statistics_drift(batches, 60).is_drifting);
 }
 
+/* Steady runs of n seconds, 5 % of scatter in each second's mean: how many of a thousand are called drifting. */
+static int false_alarms(int n)
+{
+    struct rng rng;
+    struct batch batches[60];
+    int n_drifting = 0;
+    rng_seed(&rng, 7, (uint64_t)n);
+    for (int k = 0; k < 1000; k++) {
+        for (int i = 0; i < n; i++) {
+            double normal = -6; /* the sum of twelve */
+            for (int j = 0; j < 12; j++) {
+                normal += rng_unit(&rng);
+            }
+            batches[i] = (struct batch){1000, 1000 * (2 + 0.1 * normal)};
+        }
+        n_drifting += statistics_drift(batches, (size_t)n).is_drifting;
+    }
+    return n_drifting;
+}
+
+Test(statistics, short_runs_do_not_cry_wolf)
+{
+    /* 2.7 are due; 10 have a chance of 1 in 3000. Three standard errors alone let through about 61, 25 and 17. */
+    cr_assert_leq(false_alarms(5), 9);
+    cr_assert_leq(false_alarms(7), 9);
+    cr_assert_leq(false_alarms(10), 9);
+    cr_assert_leq(false_alarms(60), 9);
+}
+
+Test(statistics, drift_of_a_short_run_is_seen)
+{
+    /* 7 seconds from 2.0 to 3.2 ms, 3 % of scatter: 17 standard errors, 5.5 are needed */
+    static const double noise[] = {0.03, -0.03, 0.02, 0, -0.03, 0.03, -0.02};
+    struct batch batches[7];
+    for (int i = 0; i < 7; i++) {
+        batches[i] = (struct batch){1000, 1000 * (2 + 0.2 * i) * (1 + noise[i])};
+    }
+    cr_assert(statistics_drift(batches, 7).is_drifting);
+}
+
 Test(statistics, cache_that_still_warms_is_a_drift)
 {
     struct batch batches[62];
