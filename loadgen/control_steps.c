@@ -209,6 +209,8 @@ static int step_status(struct step_call *call)
         o->live_errors = atomic_load(&p->live_errors);
         if (!reason && o->state == PROCESS_FAILED) {
             log_quote(said, sizeof(said), p->message, strnlen(p->message, PROCESS_MESSAGE_MAX));
+        } else {
+            supervisor_is_silent(s, i, call->at, said, sizeof(said));
         }
         o->message = text_of(reason ? reason : said, LG_MAX_TEXT);
         if (!o->message) {

@@ -361,6 +361,15 @@ static void tear_down(struct process *p)
     }
 }
 
+/* That its loop turns: whoever waits for a reply beats, a process that was stopped does not. */
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    struct process *p = arg;
+    atomic_store(&p->shared->beat_ns, mono_now().ns);
+}
+
 static int init(struct process *p)
 {
     struct event_config *config = event_config_new();
@@ -376,11 +385,15 @@ static int init(struct process *p)
     p->command_event = event_new(p->base, p->setup->command_fd, EV_READ | EV_PERSIST, on_command, p);
     p->finish_event = event_new(p->base, -1, 0, on_finish, p);
     p->patience_event = event_new(p->base, -1, 0, on_patience, p);
+    p->beat_event = event_new(p->base, -1, EV_PERSIST, on_beat, p);
     p->intervals = interval_writer_create(p->setup->intervals);
-    if (p->command_event == NULL || p->finish_event == NULL || p->patience_event == NULL || p->intervals == NULL) {
+    if (p->command_event == NULL || p->finish_event == NULL || p->patience_event == NULL || p->beat_event == NULL ||
+        p->intervals == NULL) {
         return -ENOMEM;
     }
-    return event_add(p->command_event, NULL) == 0 ? 0 : -ENOMEM;
+    static const struct timeval every = {PROCESS_BEAT_NS / NS_PER_S, PROCESS_BEAT_NS % NS_PER_S / 1000};
+    on_beat(-1, 0, p);
+    return event_add(p->command_event, NULL) == 0 && event_add(p->beat_event, &every) == 0 ? 0 : -ENOMEM;
 }
 
 int process_main(const struct process_setup *setup)
@@ -416,6 +429,9 @@ out:
     }
     if (p->patience_event != NULL) {
         event_free(p->patience_event);
+    }
+    if (p->beat_event != NULL) {
+        event_free(p->beat_event);
     }
     if (p->base != NULL) {
         event_base_free(p->base);

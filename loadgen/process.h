@@ -22,6 +22,7 @@
 
 #define PROCESS_MESSAGE_MAX  512
 #define PROCESS_FINDINGS_MAX 64
+#define PROCESS_BEAT_NS      (1000 * NS_PER_MS)
 
 enum process_state {
     PROCESS_CONNECTING, /* mounting its target */
@@ -83,6 +84,7 @@ struct process_shared {
     _Atomic uint64_t live_ops; /* good ops as counted, since LOAD began, warm-up included: never reset within a LOAD */
     _Atomic uint64_t live_response_sum_ns, live_errors;
     _Atomic int64_t run_started_ns, run_ended_ns; /* CLOCK_MONOTONIC of the recorded run; 0 before */
+    _Atomic int64_t beat_ns; /* CLOCK_MONOTONIC, every PROCESS_BEAT_NS from its loop; 0: before the first */
     _Atomic uint32_t
         last_op; /* 1 + enum nfs_op of the call or reply handled last; 0: none. Named when the process dies */
 

@@ -18,7 +18,7 @@ struct process {
     const struct workload *workload;
     struct process_shared *shared;
     struct event_base *base;
-    struct event *command_event, *finish_event, *patience_event;
+    struct event *command_event, *finish_event, *patience_event, *beat_event;
     struct nfs3_client *client;
     struct nfs3_call fsinfo;
     struct nfs3_fh root;

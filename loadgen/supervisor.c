@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define REASON_BYTES 1024
+#define SILENT_NS    (15 * NS_PER_S) /* a busy machine delays a loop, but not so long */
 
 struct child {
     struct supervisor *supervisor;
@@ -312,6 +313,39 @@ pid_t supervisor_pid(const struct supervisor *s, uint32_t process)
 {
     assert(process < s->n);
     return s->children[process].pid;
+}
+
+/* The letter of proc(5)'s "state"; '?' when it cannot be read. */
+static char kernel_state(pid_t pid)
+{
+    char path[64], text[512], state = '?';
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = '\0';
+    const char *behind_name = strrchr(text, ')'); /* the name may hold anything */
+    if (behind_name && behind_name[1] == ' ') {
+        state = behind_name[2];
+    }
+    if (file) {
+        fclose(file);
+    }
+    return state;
+}
+
+bool supervisor_is_silent(const struct supervisor *s, uint32_t process, mono_t now, char *out, size_t cap)
+{
+    int64_t beat_ns = atomic_load(&supervisor_shared(s, process)->beat_ns);
+    if (supervisor_death_reason(s, process) || beat_ns == 0 || now.ns - beat_ns < SILENT_NS) {
+        return false;
+    }
+    char state = kernel_state(supervisor_pid(s, process));
+    snprintf(out, cap, "no heartbeat for %lld s%s", (long long)((now.ns - beat_ns) / NS_PER_S),
+             state == 'T'   ? ": it is stopped (SIGSTOP; SIGCONT continues it)"
+             : state == 't' ? ": a debugger holds it"
+             : state == 'D' ? ": it hangs in the kernel"
+                            : "");
+    return true;
 }
 
 const char *supervisor_death_reason(const struct supervisor *s, uint32_t process)

@@ -49,6 +49,9 @@ void supervisor_kill(struct supervisor *s, uint32_t process, const char *why);
 
 uint32_t supervisor_n(const struct supervisor *s);
 pid_t supervisor_pid(const struct supervisor *s, uint32_t process);
+/* Its loop has not turned for long, though it lives: why, in words, in out[cap]. False when it turns; out is as it was
+ * then. */
+bool supervisor_is_silent(const struct supervisor *s, uint32_t process, mono_t now, char *out, size_t cap);
 /* NULL while it lives. */
 const char *supervisor_death_reason(const struct supervisor *s, uint32_t process);
 const struct process_shared *supervisor_shared(const struct supervisor *s, uint32_t process);

@@ -51,6 +51,8 @@ struct node {
     bool is_started;
     int64_t start_rtt_ns; /* of the START call */
     struct node_live live, live_before;
+    int32_t silent_process; /* the first whose loop does not turn; -1: none */
+    char silent_message[128];
 
     /* collect */
     struct loadgen_outcome outcome;

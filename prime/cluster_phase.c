@@ -133,6 +133,7 @@ void cluster_run_phase(struct cluster *c, const struct cluster_phase *phase, con
     collect_fini(c);
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         c->nodes[i].is_started = false;
+        c->nodes[i].silent_process = -1;
     }
     if (!layouts) { /* VALIDATE needs none */
         start_all(c);
@@ -189,6 +190,31 @@ void phase_stop(struct cluster *c)
 
 /* ---- status ---- */
 
+/* A process that was stopped looks like a server that does not answer, until its host says that it does not turn. */
+static void note_silent(struct node *node, const struct control_answer *status)
+{
+    node->silent_process = -1;
+    for (uint32_t i = 0; i < status->n && node->silent_process < 0; i++) {
+        const struct control_process_status *p = &status->processes[i];
+        if (!p->is_dead && p->state != CONTROL_PROCESS_FAILED && p->message[0] != '\0') {
+            node->silent_process = (int32_t)i;
+            snprintf(node->silent_message, sizeof node->silent_message, "%s", p->message);
+        }
+    }
+}
+
+/* NULL when every process is heard of. */
+static const struct node *find_silent(const struct cluster *c)
+{
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        const struct node *node = &c->nodes[i];
+        if (node->is_started && node->is_busy && !node->is_lost && node->silent_process >= 0) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
 static bool is_done(const struct cluster *c, const struct control_process_status *p)
 {
     return p->is_dead || p->state == CONTROL_PROCESS_FAILED || p->done_serial == c->serial;
@@ -221,6 +247,7 @@ void phase_on_status(struct node *node, const struct control_answer *status)
         phase_stop(c);
     }
     node->live = live;
+    note_silent(node, status);
     if (n_done < status->n || !node->is_busy) {
         return;
     }
@@ -301,8 +328,17 @@ void phase_on_poll(struct cluster *c, mono_t now)
         lose_who_hangs(c, "its load did not stop in time");
         return;
     }
+    const struct node *silent = c->is_stopping ? NULL : find_silent(c);
     if (!c->is_stopping && mono_before(c->step_deadline, now)) {
-        step_fail(c, NULL, -1, -ETIMEDOUT, "the load did not end in time: operations are still outstanding");
+        char what[256];
+        snprintf(what, sizeof what, "did not end its load in time: %s", silent ? silent->silent_message : "");
+        step_fail(c, silent, silent ? silent->silent_process : -1, -ETIMEDOUT,
+                  silent ? what : "the load did not end in time: operations are still outstanding");
+        phase_stop(c);
+    }
+    /* Under load its heartbeat may come back, and the verdict says what the pause spoilt. */
+    if (!c->is_stopping && !is_load(c) && silent) {
+        step_fail(c, silent, silent->silent_process, -ETIMEDOUT, silent->silent_message);
         phase_stop(c);
     }
     if (!c->is_stopping && !is_load(c) && mono_since_ns(now, c->last_advance) > STALL_PATIENCE_NS + c->timeout_ns) {
