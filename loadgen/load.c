@@ -11,9 +11,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define WAIT_NS        NS_PER_MS        /* until a request looks for a file again */
-#define COOL_NS        (10 * NS_PER_MS) /* after a request that could not send anything */
-#define DRAIN_GRACE_NS (2 * NS_PER_S)   /* beyond the time-out of the calls under way */
+#define WAIT_NS             NS_PER_MS        /* until a request looks for a file again */
+#define COOL_NS             (10 * NS_PER_MS) /* after a request that could not send anything */
+#define AHEAD_MAX_OPS_PER_S 10000 /* of a process: waiting out wake-ups takes up to a quarter of its time then */
+#define DRAIN_GRACE_NS      (2 * NS_PER_S) /* beyond the time-out of the calls under way */
 
 static void pump(struct load *load);
 
@@ -38,6 +39,9 @@ static void arm(struct load *load)
         return;
     }
     load->timer_at = at;
+    if (load->is_ahead) {
+        at = wakeup_ask(&load->wakeup, at, mono_now());
+    }
     /* 0 would disarm it; a time in the past fires at once. */
     int64_t ns = at.ns > 0 ? at.ns : 1;
     struct itimerspec spec = {.it_value = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S}};
@@ -53,6 +57,11 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         return;
     }
     load->timer_at = (mono_t){0};
+    if (load->is_ahead) {
+        mono_t now = mono_now();
+        wakeup_came(&load->wakeup, now);
+        wakeup_wait_out(pacer_next(&load->pacer), now);
+    }
     pump(load);
 }
 
@@ -272,6 +281,7 @@ int load_create(struct load **out, const struct load_options *options)
     const struct workload *w = options->workload;
     load->options = *options;
     load->timer_fd = -1;
+    load->wakeup = WAKEUP_INIT;
     mono_t run_start = mono_plus_ns(options->start, options->warmup_ns);
     load->end = mono_plus_ns(run_start, options->run_ns);
     rng_seed(&load->rng, options->seed, 0x6c6f6164);
@@ -303,6 +313,7 @@ int load_create(struct load **out, const struct load_options *options)
                                    .n_slots = load->n_requests,
                                    .seed = options->seed,
                                    .start = options->start};
+    load->is_ahead = w->pacing == PACING_OPEN && options->ops_per_s < AHEAD_MAX_OPS_PER_S;
     error = pacer_init(&load->pacer, &pacing);
     if (error != 0) {
         goto out;

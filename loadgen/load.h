@@ -20,6 +20,7 @@
 #include "op_record.h"
 #include "pacer.h"
 #include "request.h"
+#include "wakeup.h"
 #include "working_set.h"
 
 struct event;
@@ -60,7 +61,9 @@ struct load {
     int timer_fd;
     struct event *timer_event;
     mono_t timer_at;
-    mono_t end; /* no request begins at or after it */
+    struct wakeup wakeup;
+    bool is_ahead; /* the timer is set ahead and waited out: arrivals on a schedule */
+    mono_t end;    /* no request begins at or after it */
     bool is_run, is_draining, is_stopping, has_ended, is_pumping;
     mono_t drain_until;
     uint64_t generation;

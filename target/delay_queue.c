@@ -1,12 +1,9 @@
 #include "delay_queue.h"
+#include "wakeup.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LATENESS_MAX_NS (80 * NS_PER_US) /* the most that is asked ahead */
-#define WAIT_OUT_NS     (25 * NS_PER_US) /* shorter than this is waited for by looking at the clock */
-#define LATENESS_WEIGHT 16               /* of the running mean */
 
 struct delayed {
     mono_t due;
@@ -22,8 +19,8 @@ struct delay_queue {
     size_t n, capacity;
     uint64_t serial;
     const _Atomic int64_t *paused_until;
-    mono_t armed_for; /* wake-up asked for; MONO_NEVER: none */
-    int64_t lateness_ns;
+    mono_t armed_for; /* due time that the timer is set for; MONO_NEVER: none */
+    struct wakeup wakeup;
 };
 
 static bool is_before(const struct delayed *a, const struct delayed *b)
@@ -74,21 +71,18 @@ static mono_t next_due(const struct delay_queue *queue)
     return mono_before(due, paused_until) ? paused_until : due;
 }
 
-/* Asks for the next wake-up: `lateness` ahead, since the wake-up itself comes late. */
 static void arm(struct delay_queue *queue, mono_t now)
 {
     mono_t due = next_due(queue);
+    if (due.ns == queue->armed_for.ns) {
+        return;
+    }
+    queue->armed_for = due;
     if (due.ns == MONO_NEVER.ns) {
         event_del(queue->timer);
-        queue->armed_for = MONO_NEVER;
         return;
     }
-    mono_t wake = mono_plus_ns(due, -queue->lateness_ns);
-    if (wake.ns == queue->armed_for.ns) {
-        return;
-    }
-    queue->armed_for = wake;
-    int64_t in_ns = mono_since_ns(wake, now);
+    int64_t in_ns = mono_since_ns(wakeup_ask(&queue->wakeup, due, now), now);
     in_ns = in_ns > 0 ? in_ns : 0;
     struct timeval in = {.tv_sec = in_ns / NS_PER_S, .tv_usec = in_ns % NS_PER_S / NS_PER_US};
     event_add(queue->timer, &in);
@@ -141,16 +135,11 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     (void)what;
     struct delay_queue *queue = arg;
     mono_t now = mono_now();
-    if (queue->armed_for.ns != MONO_NEVER.ns) {
-        int64_t late = mono_since_ns(now, queue->armed_for);
-        late = late < 0 ? 0 : late > LATENESS_MAX_NS ? LATENESS_MAX_NS : late;
-        queue->lateness_ns += (late - queue->lateness_ns) / LATENESS_WEIGHT;
-    }
+    wakeup_came(&queue->wakeup, now);
     queue->armed_for = MONO_NEVER;
-    for (mono_t due = next_due(queue); mono_since_ns(due, now) < WAIT_OUT_NS; due = next_due(queue)) {
-        while (mono_before(now, due)) {
-            now = mono_now();
-        }
+    /* Only the first is waited for: what is sent leaves when this returns. */
+    now = wakeup_wait_out(next_due(queue), now);
+    while (!mono_before(now, next_due(queue))) {
         struct delayed *item = pop(queue);
         delay_queue_carry_out(item->call, &item->answer, item->fate);
         free(item->answer.head);
@@ -197,6 +186,7 @@ struct delay_queue *delay_queue_create(struct event_base *base, const _Atomic in
     }
     queue->paused_until = paused_until;
     queue->armed_for = MONO_NEVER;
+    queue->wakeup = WAKEUP_INIT;
     queue->timer = event_new(base, -1, 0, on_timer, queue);
     if (!queue->timer) {
         free(queue);

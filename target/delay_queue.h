@@ -2,9 +2,8 @@
  *
  *   delay_queue_add(call, answer, due) ──> heap by due time ──one timer of the loop──> rpc_call_send, rpc_call_end
  *
- * The timer wakes a process some tens of microseconds late (measured 20 to 70 us); the queue learns how late and asks
- * for an earlier wake-up. When it wakes a few microseconds too early it waits them out; it never sends early. The loop
- * must use EVENT_BASE_FLAG_PRECISE_TIMER.
+ * The timer is set ahead by what it is late as a rule (wakeup.h); nothing is sent early. The loop must use
+ * EVENT_BASE_FLAG_PRECISE_TIMER.
  */
 #ifndef NFSCURVE_TARGET_DELAY_QUEUE_H
 #define NFSCURVE_TARGET_DELAY_QUEUE_H

@@ -62,14 +62,13 @@ def test_open_arrivals_are_poisson_on_the_wire(target, load, run_dir):
     outcome = load(server, "--ops", 2000, "--warmup-s", 1, "--run-s", run_s, keys=small(2000, pacing="open", arrivals="poisson", max_outstanding=64), timeout_s=120)
     entry = outcome.load
     assert entry["achieved_ops_per_s"] == pytest.approx(2000, rel=0.001 if LONG else 0.005), outcome
-    late = entry["generator"]["lateness"]
-    assert late["p50_us"] < 80, late
     sent = [c.sent_s for c in wire.calls() if c.name == "getattr"][-10000:-1000]
+    late = entry["generator"]["lateness"]
+    assert late["p50_us"] < 50 and late["p99_us"] < 500, late
     gaps = [b - a for a, b in zip(sent, sent[1:])]
-    # Requests due within one wake-up (some 50 us) leave together, so short gaps say nothing. What is beyond 0.25 ms of a gap is exponential again.
-    beyond = [g - 0.00025 for g in gaps if g > 0.00025]
-    assert exponential_distance(beyond[:: len(beyond) // 500][:500]) < 1.63 / math.sqrt(500)
-    assert sum(beyond) / len(beyond) == pytest.approx(0.0005, rel=0.1)
+    print(f"lateness {late}, distance of the gaps on the wire {exponential_distance(gaps[:: len(gaps) // 500][:500]):.4f}")
+    assert exponential_distance(gaps[:: len(gaps) // 500][:500]) < 1.63 / math.sqrt(500)
+    assert sum(gaps) / len(gaps) == pytest.approx(0.0005, rel=0.05)
     assert exponential_distance([0.0005] * 250 + [0.0006] * 250) > 1.63 / math.sqrt(500), "constant gaps are told apart"
 
 
@@ -81,8 +80,10 @@ def test_constant_arrivals_are_constant(target, load, run_dir):
     sent = [c.sent_s for c in wire.calls() if c.name == "getattr"][-2500:]
     gaps = sorted(b - a for a, b in zip(sent, sent[1:]))
     assert gaps[len(gaps) // 2] == pytest.approx(0.001, rel=0.02)
-    # The quarter that may be off is late wake-ups of a virtual machine; exponential gaps would have 30 % within these bounds.
-    assert sum(0.0007 < g < 0.0013 for g in gaps) > 0.75 * len(gaps)
+    within = sum(0.0009 < g < 0.0011 for g in gaps) / len(gaps)
+    print(f"{within:.3f} of the gaps within 10 %")
+    # The rest is late wake-ups of a virtual machine; of exponential gaps 7 % would be within these bounds.
+    assert within > 0.8
 
 
 @pytest.mark.timing
