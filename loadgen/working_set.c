@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define FIT_SLACK    8192u /* sfs-facts section 3 */
-#define MAX_LOOKS    512u  /* files of a class that are looked at for a fit; large requests fit few files */
+#define MAX_LOOKS    512u  /* files that are looked at for a fit; large requests fit few files */
 #define LARGEST_OF   16u
-#define CLASS_TRIES  6u /* classes drawn before a request is clipped to the best file found */
+#define CLASS_TRIES  24u /* classes drawn before a request is clipped to the best file found */
 #define WRITER_TRIES 64u
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -133,29 +133,33 @@ static bool look_in_group(struct working_set *ws, uint32_t g, enum file_want wan
     return false;
 }
 
-/* Draws a class and looks through its groups, beginning with any, until a file fits or enough were looked at. */
-static bool look_in_class(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer,
+/* Looks through the groups of a class, beginning with any, until a file fits or enough were looked at. */
+static bool look_in_class(struct working_set *ws, uint32_t class, enum file_want want, uint64_t bytes, bool is_writer,
                           struct search *search)
 {
     uint32_t n_of_class = ws->groups.n_of_class;
-    uint32_t class = dist_discrete_draw(&ws->classes, &ws->rng);
     uint32_t i = (uint32_t)rng_below(&ws->rng, n_of_class);
-    search->n_looks = want == WANT_LARGEST ? LARGEST_OF : MAX_LOOKS;
     for (uint32_t n = 0; n < n_of_class && search->n_looks > 0; n++, i = i + 1 < n_of_class ? i + 1 : 0) {
         if (look_in_group(ws, class + DIST_ACCESS_GROUPS * i, want, bytes, is_writer, search)) {
             return true;
         }
     }
-    return search->row != FILESET_NONE && (want != WANT_FIT || search->bytes >= bytes);
+    return want != WANT_FIT && search->row != FILESET_NONE;
 }
 
+/* Where no file fits the smallest that is larger is taken, and a small slice may have none of that size in the class
+ * drawn. So further classes are drawn until as many files were looked at as a large slice has in the first; of files of
+ * the same size, the first wins, so that popularity stays what it is. */
 static uint32_t pick_from_groups(struct working_set *ws, enum file_want want, uint64_t bytes, bool is_writer)
 {
-    struct search search = {.row = FILESET_NONE};
-    for (uint32_t i = 0; i < CLASS_TRIES; i++) {
-        if (look_in_class(ws, want, bytes, is_writer, &search)) {
+    struct search search = {.row = FILESET_NONE, .n_looks = want == WANT_LARGEST ? LARGEST_OF : MAX_LOOKS};
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < CLASS_TRIES && search.n_looks > 0; i++) {
+        uint32_t class = dist_discrete_draw(&ws->classes, &ws->rng);
+        if ((seen & 1u << class) == 0 && look_in_class(ws, class, want, bytes, is_writer, &search)) {
             break;
         }
+        seen |= 1u << class;
     }
     return search.row;
 }

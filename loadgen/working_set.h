@@ -2,10 +2,10 @@
  *
  * Access groups (sfs): group g of the load generator has the Poisson weight of its class, g mod 12 (lambda 6); to which
  * a file belongs (access_groups.h) does not depend on the process that owns it. Of the group, a file that fits the
- * request is preferred; when a process has none of it, one of another group of the same class, so that with many
- * processes, each with a few files of a group, neither popularity nor what fits changes. Zipf, hot set and uniform
- * ignore sizes. Every process carries the same load over its slice, so the curve of popularity over all
- * files does not depend on how many they are; for Zipf a process's j-th file takes the weight of the ranks j*W/n ..
+ * request is preferred; when a process has none of it, one of another group of the same class, and then of another
+ * class, so that with many processes, each with a few files of a group, neither popularity nor what fits changes. Zipf,
+ * hot set and uniform ignore sizes. Every process carries the same load over its slice, so the curve of popularity over
+ * all files does not depend on how many they are; for Zipf a process's j-th file takes the weight of the ranks j*W/n ..
  * (j+1)*W/n of the load generator: n files share the weight of n ranks evenly. With n processes, the n most popular
  * files are equally popular therefore, and it can't be otherwise while each process has its own files and the same
  * load: the first of 2,000 files has 12 % of the accesses at theta 0.99, one of 16 processes makes 6 %.

@@ -44,13 +44,13 @@ class Call:
 
 
 class Capture:
-    def __init__(self, directory, ports, prefix=(), interface="lo", snaplen=262144):
+    def __init__(self, directory, ports, prefix=(), interface="lo", snaplen=262144, only_calls=False):
         reason = why_not()
         if reason:
             pytest.skip(reason)
         self.ports = [int(p) for p in (ports if isinstance(ports, (list, tuple)) else [ports])]
         self.path = Path(directory) / f"capture-{self.ports[0]}-{time.monotonic_ns()}.pcapng"
-        wanted = " or ".join(f"tcp port {p}" for p in self.ports)
+        wanted = " or ".join(f"tcp {'dst ' if only_calls else ''}port {p}" for p in self.ports)
         # -B: the kernel's buffer in MiB; -s below the packet size loses nothing of a header but makes large READs unreadable
         self.dumpcap = Program(["dumpcap", "-q", "-i", interface, "-f", wanted, "-B", "256", "-s", snaplen, "-w", self.path], directory, prefix=prefix)
 
