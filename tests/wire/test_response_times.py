@@ -1,12 +1,14 @@
 """Response times against an independent clock: the kernel's own time stamps of the same packets, as tshark pairs them."""
 
 import math
+import os
 
 import pytest
 
 # One RPC an op, so that an op's response time is one the capture shows.
 MIX = {"getattr": 40, "lookup": 30, "access": 20, "fsstat": 10}
 TOLERANCE_MS, TOLERANCE_SHARE = 0.030, 0.02
+LIBNFS_WAKE_UP_MS = 0.15
 RUN_S = 5
 
 
@@ -25,6 +27,9 @@ def compare(outcome, calls):
 
 
 def off(figures):
+    if os.environ.get("NFSCURVE_ENGINE") == "libnfs":
+        # Its times hold the wake-up of the process (docs/measurement.md): never shorter than the capture's, and in the median by no more than that.
+        return {name: pair for name, pair in figures.items() if pair[0] < pair[1] - TOLERANCE_MS or (name == "p50" and pair[0] > pair[1] + LIBNFS_WAKE_UP_MS)}
     return {name: pair for name, pair in figures.items() if abs(pair[0] - pair[1]) > max(TOLERANCE_MS, TOLERANCE_SHARE * pair[1])}
 
 
