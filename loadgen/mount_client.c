@@ -8,6 +8,7 @@
 #include "xdr_cursor.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #define MOUNT_PROGRAM  100005
 #define MOUNT_VERSION  3
 #define MOUNT_MNT      1
+#define MOUNT_UMNT     3
+#define NFS3_PORT      2049
 #define MOUNT_PATH_MAX 1024 /* MNTPATHLEN */
 #define FLAVORS_MAX    64
 #define FLAVOR_NONE    0
@@ -24,6 +27,7 @@ struct mount_client {
     struct event_base *base; /* (ref) */
     struct mount_options options;
     char *host, *source_address, *export_path, *machine_name;
+    uint32_t procedure; /* MNT or UMNT */
     mount_cb on_done;
     void *arg;
     struct portmap_client *portmap;
@@ -120,6 +124,14 @@ static const char *status_words(int status, int *error)
     }
 }
 
+/* UMNT's result is void: that there is one is all. */
+static void on_umnt(struct rpc_client *rpc, const struct rpc_call_reply *reply, void *arg)
+{
+    (void)rpc;
+    if (reply->result != RPC_CALL_BROKEN)
+        finish(arg, reply->result == RPC_CALL_OK ? 0 : -EIO, reply->message, NULL);
+}
+
 static void on_mnt(struct rpc_client *rpc, const struct rpc_call_reply *reply, void *arg)
 {
     struct mount_client *m = arg;
@@ -159,7 +171,7 @@ static void on_closed(struct rpc_client *rpc, int error, const char *message, vo
 }
 
 /* 0 or -errno. */
-static int send_mnt(struct mount_client *m)
+static int send_call(struct mount_client *m)
 {
     static const struct rpc_client_handlers handlers = {.on_closed = on_closed};
     uint8_t args[4 + MOUNT_PATH_MAX];
@@ -171,8 +183,8 @@ static int send_mnt(struct mount_client *m)
     m->rpc = rpc_client_create(m->base, &options, &handlers, m);
     if (!m->rpc)
         return -ENOMEM;
-    return rpc_client_call(m->rpc, MOUNT_PROGRAM, MOUNT_VERSION, MOUNT_MNT, args, (size_t)(w.at - args),
-                           m->options.connect.timeout_ns, on_mnt, m, NULL);
+    return rpc_client_call(m->rpc, MOUNT_PROGRAM, MOUNT_VERSION, m->procedure, args, (size_t)(w.at - args),
+                           m->options.connect.timeout_ns, m->procedure == MOUNT_MNT ? on_mnt : on_umnt, m, NULL);
 }
 
 static void on_port(uint16_t port, int error, const char *message, void *arg)
@@ -196,7 +208,7 @@ static void on_port(uint16_t port, int error, const char *message, void *arg)
 static int step(struct mount_client *m)
 {
     if (m->options.nfs_port && m->options.mount_port)
-        return send_mnt(m);
+        return send_call(m);
     struct rpc_connect_options connect = m->options.connect;
     connect.port = m->options.portmap_port;
     connect.reserved_port = false; /* the portmapper asks nobody for one */
@@ -206,14 +218,15 @@ static int step(struct mount_client *m)
     return m->portmap ? 0 : -ENOMEM;
 }
 
-struct mount_client *mount_client_start(struct event_base *base, const struct mount_options *options, mount_cb on_done,
-                                        void *arg)
+static struct mount_client *start(struct event_base *base, const struct mount_options *options, uint32_t procedure,
+                                  mount_cb on_done, void *arg)
 {
     struct mount_client *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
     m->base = base;
     m->options = *options;
+    m->procedure = procedure;
     m->on_done = on_done;
     m->arg = arg;
     m->host = strdup(options->connect.host);
@@ -232,6 +245,52 @@ struct mount_client *mount_client_start(struct event_base *base, const struct mo
         return m;
     free_client(m);
     return NULL;
+}
+
+struct mount_client *mount_client_start(struct event_base *base, const struct mount_options *options, mount_cb on_done,
+                                        void *arg)
+{
+    return start(base, options, MOUNT_MNT, on_done, arg);
+}
+
+struct unmount {
+    struct event_base *base;
+    int error;
+};
+
+static void on_unmounted(int error, const char *message, const struct nfs3_fh *root, uint16_t nfs_port, void *arg)
+{
+    (void)message, (void)root, (void)nfs_port;
+    struct unmount *u = arg;
+    u->error = error;
+    event_base_loopbreak(u->base);
+}
+
+int mount_client_unmount(const struct mount_options *options, int64_t within_ns)
+{
+    const struct timeval within = {within_ns / NS_PER_S, within_ns % NS_PER_S / NS_PER_US};
+    struct unmount u = {.base = event_base_new(), .error = -EINPROGRESS};
+    struct mount_options own = *options;
+    own.connect.timeout_ns = within_ns;
+    own.nfs_port = own.nfs_port ? own.nfs_port : NFS3_PORT; /* not called: nobody need look it up */
+    if (!u.base || event_base_loopexit(u.base, &within) != 0) {
+        u.error = -ENOMEM;
+        goto out;
+    }
+    struct mount_client *m = start(u.base, &own, MOUNT_UMNT, on_unmounted, &u);
+    if (!m) {
+        u.error = -ENOMEM;
+        goto out;
+    }
+    event_base_dispatch(u.base);
+    if (u.error == -EINPROGRESS) {
+        mount_client_cancel(m);
+        u.error = -ETIMEDOUT;
+    }
+out:
+    if (u.base)
+        event_base_free(u.base);
+    return u.error;
 }
 
 void mount_client_cancel(struct mount_client *m)

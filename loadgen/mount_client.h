@@ -34,6 +34,10 @@ struct mount_client *mount_client_start(struct event_base *base, const struct mo
 /* on_done will not run. */
 void mount_client_cancel(struct mount_client *m);
 
+/* UMNT, so that the server's list of mounts does not grow from run to run: nobody depends on it (RFC 1813
+ * section 5.2.3). In a loop of its own that turns for within_ns at most. 0 when the server answered, else -errno. */
+int mount_client_unmount(const struct mount_options *options, int64_t within_ns);
+
 /* Decodes MNT's result. 0 and the handle; a positive mountstat3; -EPROTO when it does not decode; -EPROTONOSUPPORT when
  * the server takes neither AUTH_SYS nor AUTH_NONE there. */
 int mount_decode_mnt(const uint8_t *results, size_t bytes, struct nfs3_fh *root);

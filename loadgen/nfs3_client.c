@@ -100,6 +100,15 @@ static void allow_descriptors(uint32_t n)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static struct mount_options mount_options_of(const struct nfs3_client *c)
+{
+    return (struct mount_options){.connect = c->config.connect,
+                                  .auth = c->config.auth,
+                                  .export_path = c->export_path,
+                                  .nfs_port = c->options.nfs_port,
+                                  .mount_port = c->options.mount_port};
+}
+
 static int start_mount(struct nfs3_client *c)
 {
     const struct nfs3_client_options *o = &c->options;
@@ -115,11 +124,7 @@ static int start_mount(struct nfs3_client *c)
         .timeout_ns = o->timeout_ns,
         .counters = &c->counters};
     memcpy(c->config.auth.gids, o->gids, sizeof o->gids);
-    struct mount_options mount = {.connect = c->config.connect,
-                                  .auth = c->config.auth,
-                                  .export_path = c->export_path,
-                                  .nfs_port = o->nfs_port,
-                                  .mount_port = o->mount_port};
+    struct mount_options mount = mount_options_of(c);
     c->mount = mount_client_start(c->base, &mount, on_mounted, c);
     return c->mount ? 0 : -ENOMEM;
 }
@@ -172,6 +177,13 @@ void nfs3_client_destroy(struct nfs3_client *client)
 {
     if (client)
         free_client(client);
+}
+
+void nfs3_client_unmount(struct nfs3_client *client, int64_t within_ns)
+{
+    struct mount_options mount = mount_options_of(client);
+    if (client->root.len > 0)
+        mount_client_unmount(&mount, within_ns);
 }
 
 const struct nfs3_fh *nfs3_client_root(const struct nfs3_client *client)

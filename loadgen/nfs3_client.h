@@ -244,6 +244,10 @@ struct nfs3_client *nfs3_client_create(struct event_base *base, const struct nfs
 /* Completes every call in flight with NFS3_CALL_BROKEN first. Not from inside a callback of this client. */
 void nfs3_client_destroy(struct nfs3_client *client);
 
+/* Tells the server's MOUNT, if it was mounted, that it is no more; waits within_ns at most, and nothing of the client's
+ * happens meanwhile. To be called last, before nfs3_client_destroy(). */
+void nfs3_client_unmount(struct nfs3_client *client, int64_t within_ns);
+
 /* Root handle of the export and the server's FSINFO; after on_ready with error 0. */
 const struct nfs3_fh *nfs3_client_root(const struct nfs3_client *client);
 

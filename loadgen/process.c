@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 
 #define STOP_PATIENCE_NS     (250 * NS_PER_MS)
+#define UNMOUNT_PATIENCE_NS  (100 * NS_PER_MS) /* the daemon waits 300 ms before it kills */
 #define POPULATE_BLOCK_BYTES 65536u
 #define MAX_DIR_BYTES        32768u
 
@@ -316,7 +317,7 @@ static void stop(struct process *p)
 static void obey(struct process *p, const struct process_command *command)
 {
     if (command->kind == PROCESS_DO_EXIT) {
-        p->is_exiting = true;
+        p->is_exiting = p->is_dismissed = true;
         event_base_loopbreak(p->base);
         return;
     }
@@ -351,10 +352,13 @@ static void on_command(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* Ends whatever is under way without waiting for anyone. */
+/* Ends whatever is under way without waiting for anyone, but for the server's MOUNT a moment. */
 static void tear_down(struct process *p)
 {
     stop(p);
+    if (p->is_dismissed && p->client != NULL) {
+        nfs3_client_unmount(p->client, UNMOUNT_PATIENCE_NS);
+    }
     process_disconnect(p);
     for (int turns = 0; has_phase(p) && turns < 100; turns++) {
         event_base_loop(p->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);

@@ -24,6 +24,7 @@ struct process {
     struct nfs3_fh root;
     bool is_inherited[PROCESS_MAX_FDS]; /* TCP connections of the daemon, by fd */
     bool is_connected, has_command, is_stopping, is_exiting;
+    bool is_dismissed;              /* exiting because it was told to: there is time to take leave of the server */
     struct process_command command; /* the one under way or waiting for the connection */
     char where[320];
     uint32_t dir_bytes;
