@@ -55,6 +55,37 @@ static size_t keep_delivered(struct point_input_loadgen *inputs, size_t n)
     return kept;
 }
 
+static void keep_least(json_t *o, const char *key, uint32_t value)
+{
+    const json_t *least = json_object_get(o, key);
+    if (least == NULL || json_integer_value(least) > value) {
+        json_object_set_new(o, key, json_integer(value));
+    }
+}
+
+/* What FSINFO allowed and the block sizes used, target by target. Processes of one target differ only when it changed
+ * its mind between their FSINFOs: the smallest is told then. */
+static json_t *blocks_by_target(const struct campaign_config *config, const struct cluster *cluster)
+{
+    json_t *targets = json_array();
+    for (size_t t = 0; t < config->n_targets; t++) {
+        json_t *target = json_pack("{s:s}", "name", config->targets[t].name);
+        for (uint32_t g = 0; g < config->n_loadgens; g++) {
+            const struct loadgen_outcome *o = cluster_outcome(cluster, g);
+            for (uint32_t p = 0; o != NULL && o->blocks != NULL && p < config->processes_per_loadgen; p++) {
+                if (campaign_process_target(config, g, p) == t && o->blocks[p].read_block_bytes > 0) {
+                    keep_least(target, "rtmax_bytes", o->blocks[p].rtmax);
+                    keep_least(target, "wtmax_bytes", o->blocks[p].wtmax);
+                    keep_least(target, "read_block_bytes", o->blocks[p].read_block_bytes);
+                    keep_least(target, "write_block_bytes", o->blocks[p].write_block_bytes);
+                }
+            }
+        }
+        json_array_append_new(targets, target);
+    }
+    return targets;
+}
+
 int campaign_build_point(const struct campaign_config *config, const struct cluster *cluster,
                          const struct campaign_point *point, struct point_result *out)
 {
@@ -82,6 +113,9 @@ int campaign_build_point(const struct campaign_config *config, const struct clus
                                 .n_lost = point->n_losses};
     input.n_intervals = cluster_intervals(cluster, &input.intervals);
     rc = point_from_measurement(&input, out);
+    if (rc == 0) {
+        out->targets = blocks_by_target(config, cluster);
+    }
     if (rc == 0 && point->broken != NULL) {
         point_invalidate(out, "%s", point->broken);
         out->is_cut_short = true;

@@ -342,6 +342,7 @@ void cluster_destroy(struct cluster *c)
         struct node *node = &c->nodes[i];
         control_client_destroy(node->client);
         free(node->tally);
+        free(node->blocks);
         free(node->name);
         free(node->host);
     }

@@ -86,9 +86,15 @@ struct cluster_finding {
     char loadgen[64], target[64], rule[64], op[16], expected[160], got[160];
 };
 
+/* What a process and its target agreed upon (FSINFO). */
+struct process_blocks {
+    uint32_t rtmax, wtmax, read_block_bytes, write_block_bytes;
+};
+
 /* Per load generator, after a LOAD. */
 struct loadgen_outcome {
-    struct tally *tally; /* merged over its processes; owned by the cluster until the next step */
+    const struct process_blocks *blocks; /* by process; zeros: it told nothing. Owned by the cluster */
+    struct tally *tally;                 /* merged over its processes; owned by the cluster until the next step */
     uint64_t n_files, fileset_bytes, n_files_touched, working_set_bytes, memory_bytes;
     uint32_t read_block_bytes, write_block_bytes, rtmax, wtmax;
     int64_t started_skew_ns; /* estimate: latest minus intended start, half the control round trip included */

@@ -61,8 +61,14 @@ static void on_processes(struct control_client *client, int error, const char *m
         failed(node, error, message);
         return;
     }
+    uint32_t first = answer->next >= answer->n ? answer->next - answer->n : 0;
     for (uint32_t i = 0; i < answer->n; i++) {
-        add_summary(&node->outcome, &answer->summaries[i]);
+        const struct control_process_summary *p = &answer->summaries[i];
+        add_summary(&node->outcome, p);
+        if (first + i < node->cluster->n_processes) {
+            node->blocks[first + i] =
+                (struct process_blocks){p->rtmax, p->wtmax, p->read_block_bytes, p->write_block_bytes};
+        }
     }
     node->outcome.host_cpu_percent = answer->host_cpu_percent;
     if (answer->n > 0 && answer->next < node->cluster->n_processes) {
@@ -223,11 +229,13 @@ static bool prepare(struct node *node)
     if (!node->tally) {
         node->tally = malloc(sizeof(*node->tally));
     }
-    if (!node->tally) {
+    free(node->blocks);
+    node->blocks = calloc(node->cluster->n_processes + UINT64_C(1), sizeof(*node->blocks));
+    if (!node->tally || !node->blocks) {
         return false;
     }
     tally_init(node->tally);
-    node->outcome = (struct loadgen_outcome){.tally = node->tally};
+    node->outcome = (struct loadgen_outcome){.tally = node->tally, .blocks = node->blocks};
     node->n_seconds = node->next_second = 0;
     node->has_window = false;
     return true;

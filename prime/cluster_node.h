@@ -57,6 +57,7 @@ struct node {
     /* collect */
     struct loadgen_outcome outcome;
     struct tally *tally;
+    struct process_blocks *blocks; /* by process */
     uint32_t n_seconds, next_second;
     bool has_window; /* its seconds of the present window are merged */
 };

@@ -77,6 +77,7 @@ void point_fini(struct point_result *p)
     free(p->lost);
     free(p->intervals);
     json_decref(p->errors);
+    json_decref(p->targets);
     json_decref(p->invalid_reasons);
     json_decref(p->notes);
     json_decref(p->extra);

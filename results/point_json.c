@@ -294,6 +294,7 @@ json_t *point_to_json(const struct point_result *p)
         json_array_append_new(loadgens, loadgen_to_json(&p->loadgens[i]));
     }
     put_array(o, "loadgens", loadgens);
+    json_put(o, "targets", p->targets);
     for (size_t i = 0; i < p->n_lost; i++) {
         json_array_append_new(lost, lost_to_json(&p->lost[i]));
     }
@@ -348,6 +349,7 @@ static const char *const point_keys[] = {"index",
                                          "intervals",
                                          "generator",
                                          "loadgens",
+                                         "targets",
                                          "lost",
                                          "cut_short",
                                          "throughput_drift_percent",
@@ -527,6 +529,8 @@ int point_from_json(const json_t *o, size_t index, struct point_result *p, char 
         goto out;
     }
     p->errors = copy_object(o, "errors");
+    json_t *targets = json_object_get(o, "targets");
+    p->targets = json_is_array(targets) ? json_incref(targets) : NULL;
     error = arrays_from_json(o, p);
     if (error) {
         goto out;

@@ -143,6 +143,7 @@ struct point_result {
     struct generator_figures generator;
     struct point_loadgen *loadgens;
     size_t n_loadgens;
+    json_t *targets; /* array: what each target allowed (FSINFO) and the block sizes used; NULL: unknown */
     struct lost_process *lost;
     size_t n_lost;
     struct steady_state steady;
