@@ -156,7 +156,7 @@ static const struct reply *find_reply(uint32_t program, uint32_t procedure)
         return &replies.nothing;
     }
     if (program == MOUNT) {
-        return procedure == 1 ? &replies.mnt : &replies.unavailable;
+        return procedure == 1 ? &replies.mnt : procedure == 3 ? &replies.nothing : &replies.unavailable; /* MNT, UMNT */
     }
     switch (program == NFS ? procedure : UINT32_MAX) {
     case 1:
