@@ -32,7 +32,6 @@ static void on_ready(struct nfs3_client *client, int error, const char *message,
 static void *open_engine(const struct bench_server *server, enum nfs3_engine_kind kind)
 {
     struct engine *e = calloc(1, sizeof *e);
-    struct event_config *config = event_config_new();
     struct nfs3_client_options options = {.engine = kind,
                                           .server = server->address,
                                           .export_path = server->export_path,
@@ -41,9 +40,7 @@ static void *open_engine(const struct bench_server *server, enum nfs3_engine_kin
                                           .n_connections = 1,
                                           .timeout_ns = 60 * NS_PER_S,
                                           .machine_name = "bench"};
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-    e->base = event_base_new_with_config(config);
-    event_config_free(config);
+    e->base = event_base_new(); /* as in loadgen/process.c */
     e->server = server;
     e->data = calloc(1, NFS3_TRANSFER_MAX);
     e->client = nfs3_client_create(e->base, &options, on_ready, e);

@@ -376,13 +376,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 static int init(struct process *p)
 {
-    struct event_config *config = event_config_new();
-    if (config == NULL) {
-        return -ENOMEM;
-    }
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-    p->base = event_base_new_with_config(config);
-    event_config_free(config);
+    /* No precise timers: they cost a system call each turn, and what must be precise has a timer of its own (load.c). */
+    p->base = event_base_new();
     if (p->base == NULL) {
         return -ENOMEM;
     }
