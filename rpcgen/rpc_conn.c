@@ -1,18 +1,9 @@
-/* rpc_conn.c - see rpc_conn.h.
- *
- * Receive buffer, always in this order (a record is handed out as soon as its last fragment is whole):
- *
- *   0          record                  record_end = in_start         in_end               capacity
- *   ├──handed out──┼── assembled part of the present record ──┼── raw bytes not yet looked at ──┼── free ──┤
- *
- * The first fragment of a record is left where it was read; later ones are moved down over their record mark. Growth
- * doubles as bytes arrive, so a peer that only claims a large record costs nothing.
- */
+/* rpc_conn.c - see rpc_conn.h. */
 #include "rpc_conn.h"
 #include "arrival.h"
+#include "record_buffer.h"
 #include "rpc_send_queue.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -28,7 +19,6 @@
 
 #define IOVECS_PER_CALL 64
 #define SHRINK_AFTER_S  1
-#define LARGE_RECORD    32768u
 #define READS_PER_EVENT 4 /* then others have their turn */
 
 struct rpc_conn {
@@ -40,11 +30,7 @@ struct rpc_conn {
     struct event read_event, write_event, tick_event, shrink_event;
     bool is_reading, is_writing, is_ticking; /* the event is added / active */
 
-    uint8_t *in;
-    size_t in_capacity, in_start, in_end;
-    size_t record_start, record_end;
-    uint32_t fragment_left;
-    bool in_fragment, is_last_fragment;
+    struct record_buffer in;
     mono_t record_since;    /* when the first byte of the unfinished record was read */
     struct arrival arrival; /* of the last read */
     bool is_read_on;        /* several reads in a row: what is sent is written after the last */
@@ -64,7 +50,7 @@ struct rpc_conn {
 
 static void free_conn(struct rpc_conn *conn)
 {
-    free(conn->in);
+    record_buffer_fini(&conn->in);
     rpc_send_queue_fini(&conn->out);
     free(conn);
 }
@@ -187,109 +173,47 @@ void rpc_conn_flush(struct rpc_conn *conn)
     }
 }
 
-/* Room to read into: moves what is kept to the front, and doubles a full buffer while a record needs it. 0 or -ENOMEM.
- */
+/* Room to read into. 0 or -ENOMEM. */
 static int make_room(struct rpc_conn *conn)
 {
-    if (conn->record_start > 0 &&
-        (conn->record_start == conn->in_end || conn->in_capacity - conn->in_end < conn->in_capacity / 4)) {
-        memmove(conn->in, conn->in + conn->record_start, conn->in_end - conn->record_start);
-        conn->in_start -= conn->record_start;
-        conn->in_end -= conn->record_start;
-        conn->record_end -= conn->record_start;
-        conn->record_start = 0;
+    bool grew = false;
+    int error = record_buffer_make_room(&conn->in, &grew);
+    if (grew) {
+        struct timeval after = {.tv_sec = SHRINK_AFTER_S};
+        event_add(&conn->shrink_event, &after); /* when it fails the buffer merely stays large */
     }
-    if (conn->in_end < conn->in_capacity) {
-        return 0;
-    }
-    /* What is kept is one unfinished record (within its limit) and at most three bytes of the next mark. */
-    size_t most = conn->limits.max_record_bytes + RPC_MARK_BYTES;
-    assert(conn->in_capacity < most);
-    size_t capacity = conn->in_capacity * 2 < most ? conn->in_capacity * 2 : most;
-    uint8_t *grown = realloc(conn->in, capacity);
-    if (!grown) {
-        return -ENOMEM;
-    }
-    conn->in = grown;
-    conn->in_capacity = capacity;
-    struct timeval after = {.tv_sec = SHRINK_AFTER_S};
-    event_add(&conn->shrink_event, &after); /* when it fails the buffer merely stays large */
-    return 0;
+    return error;
 }
 
-/* Takes the next record mark if it is whole. False: more bytes are needed, or the connection was closed. */
-static bool parse_mark(struct rpc_conn *conn)
+/* The next whole record of the buffer. False: more bytes are needed, or the connection was closed. */
+static bool next_record(struct rpc_conn *conn, uint8_t **record, size_t *bytes)
 {
-    if (conn->in_end - conn->in_start < RPC_MARK_BYTES) {
-        return false;
-    }
-    const uint8_t *p = conn->in + conn->in_start;
-    uint32_t mark = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    uint32_t bytes = mark & ~RPC_LAST_FRAGMENT;
-    size_t so_far = conn->record_end - conn->record_start;
-    if (bytes > conn->limits.max_record_bytes - so_far) {
+    size_t announced;
+    int found = record_buffer_next(&conn->in, record, bytes, &announced);
+    if (found < 0) {
         char message[128];
-        snprintf(message, sizeof message, "a record mark announces %zu bytes, more than the limit of %zu",
-                 so_far + bytes, conn->limits.max_record_bytes);
+        snprintf(message, sizeof message, "a record mark announces %zu bytes, more than the limit of %zu", announced,
+                 conn->limits.max_record_bytes);
         set_closed(conn, -EPROTO, message);
-        return false;
     }
-    conn->in_start += RPC_MARK_BYTES;
-    if (so_far == 0) {
-        conn->record_start = conn->record_end = conn->in_start;
-    }
-    conn->fragment_left = bytes;
-    conn->is_last_fragment = mark & RPC_LAST_FRAGMENT;
-    conn->in_fragment = true;
-    return true;
+    return found > 0;
 }
 
 /* Hands out every whole record of the buffer. False when the connection is gone. */
 static bool parse_records(struct rpc_conn *conn)
 {
-    while (!conn->is_closed && !is_congested(conn)) {
-        if (!conn->in_fragment && !parse_mark(conn)) {
-            break;
-        }
-        size_t n = conn->in_end - conn->in_start;
-        if (n > conn->fragment_left) {
-            n = conn->fragment_left;
-        }
-        if (conn->record_end != conn->in_start) {
-            memmove(conn->in + conn->record_end, conn->in + conn->in_start, n);
-        }
-        conn->record_end += n;
-        conn->in_start += n;
-        conn->fragment_left -= (uint32_t)n;
-        if (conn->fragment_left > 0) {
-            break;
-        }
-        conn->in_fragment = false;
-        if (!conn->is_last_fragment) {
-            continue;
-        }
+    uint8_t *record;
+    size_t bytes;
+    while (!conn->is_closed && !is_congested(conn) && next_record(conn, &record, &bytes)) {
         conn->record_since = conn->arrival.read_at;
-        uint8_t *record = conn->in + conn->record_start;
-        size_t bytes = conn->record_end - conn->record_start;
-        conn->record_start = conn->record_end = conn->in_start;
-        if (bytes == 0) {
-            continue;
-        }
         enter(conn);
         conn->handlers.on_record(conn, record, bytes, conn->arrival.arrived_at, conn->arg);
         if (!leave(conn)) {
             return false;
         }
     }
-    /* An unfinished record and the raw bytes behind it must be adjacent: what is unfinished has taken every raw byte it
-     * could. */
-    if (conn->record_end != conn->in_start) {
-        size_t raw = conn->in_end - conn->in_start;
-        memmove(conn->in + conn->record_end, conn->in + conn->in_start, raw);
-        conn->in_start = conn->record_end;
-        conn->in_end = conn->in_start + raw;
-    }
-    conn->has_backlog = is_congested(conn) && conn->in_start != conn->in_end;
+    record_buffer_settle(&conn->in);
+    conn->has_backlog = is_congested(conn) && conn->in.start != conn->in.end;
     return true;
 }
 
@@ -339,16 +263,6 @@ static void tell_close(struct rpc_conn *conn)
     leave(conn);
 }
 
-/* How much to read at once. Of a large record only the rest and the next mark, so that the record behind it begins at
- * the front of the buffer and is never moved, and the buffer stays small enough for the cache. */
-static size_t read_size(const struct rpc_conn *conn)
-{
-    size_t room = conn->in_capacity - conn->in_end;
-    size_t rest = (size_t)conn->fragment_left + RPC_MARK_BYTES;
-    bool is_large = conn->in_fragment && conn->record_end - conn->record_start + conn->fragment_left >= LARGE_RECORD;
-    return is_large && rest < room ? rest : room;
-}
-
 enum read_outcome {
     READ_GONE, /* the connection was destroyed by its owner */
     READ_DONE,
@@ -362,8 +276,8 @@ static enum read_outcome read_once(struct rpc_conn *conn, int fd)
         set_closed(conn, -ENOMEM, "no memory for a record");
         return READ_DONE;
     }
-    size_t size = read_size(conn);
-    ssize_t n = arrival_recv(&conn->arrival, fd, conn->in + conn->in_end, size);
+    size_t size = record_buffer_read_size(&conn->in);
+    ssize_t n = arrival_recv(&conn->arrival, fd, conn->in.data + conn->in.end, size);
     if (n < 0) {
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
             set_closed(conn, -errno, strerror(errno));
@@ -371,15 +285,15 @@ static enum read_outcome read_once(struct rpc_conn *conn, int fd)
         return READ_DONE;
     }
     if (n == 0) {
-        bool is_cut = conn->in_fragment || conn->record_start != conn->in_end;
+        bool is_whole = record_buffer_is_empty(&conn->in);
         set_closed(conn, 0,
-                   is_cut ? "the peer closed the connection inside a record" : "the peer closed the connection");
+                   is_whole ? "the peer closed the connection" : "the peer closed the connection inside a record");
         return READ_DONE;
     }
-    if (conn->record_start == conn->in_end) {
+    if (conn->in.record_start == conn->in.end) {
         conn->record_since = conn->arrival.read_at;
     }
-    conn->in_end += (size_t)n;
+    record_buffer_add(&conn->in, (size_t)n);
     if (!run_batch(conn) || !resume_batch(conn)) {
         return READ_GONE;
     }
@@ -439,25 +353,15 @@ static void on_shrink(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     struct rpc_conn *conn = arg;
-    if (conn->record_start != conn->in_end || conn->in_fragment) {
+    if (!record_buffer_shrink(&conn->in)) {
         struct timeval after = {.tv_sec = SHRINK_AFTER_S};
         event_add(&conn->shrink_event, &after);
-        return;
     }
-    uint8_t *small = malloc(conn->limits.read_buffer_bytes);
-    if (!small) {
-        return;
-    }
-    free(conn->in);
-    conn->in = small;
-    conn->in_capacity = conn->limits.read_buffer_bytes;
-    conn->in_start = conn->in_end = conn->record_start = conn->record_end = 0;
 }
 
 struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct rpc_conn_limits *limits,
                                  const struct rpc_conn_handlers *handlers, void *arg)
 {
-    assert(limits->read_buffer_bytes >= RPC_MARK_BYTES && limits->max_record_bytes < RPC_LAST_FRAGMENT);
     struct rpc_conn *conn = calloc(1, sizeof *conn);
     if (!conn) {
         return NULL;
@@ -466,9 +370,7 @@ struct rpc_conn *rpc_conn_create(struct event_base *base, int fd, const struct r
     conn->limits = *limits;
     conn->handlers = *handlers;
     conn->arg = arg;
-    conn->in_capacity = limits->read_buffer_bytes;
-    conn->in = malloc(conn->in_capacity);
-    if (!conn->in) {
+    if (record_buffer_init(&conn->in, limits->read_buffer_bytes, limits->max_record_bytes) < 0) {
         goto fail;
     }
     event_assign(&conn->read_event, base, fd, EV_READ | EV_PERSIST, on_readable, conn);
@@ -541,7 +443,7 @@ mono_t rpc_conn_read_at(const struct rpc_conn *conn)
 
 mono_t rpc_conn_unfinished_since(const struct rpc_conn *conn)
 {
-    bool is_unfinished = !conn->has_backlog && (conn->in_fragment || conn->record_start != conn->in_end);
+    bool is_unfinished = !conn->has_backlog && !record_buffer_is_empty(&conn->in);
     return is_unfinished ? conn->record_since : MONO_NEVER;
 }
 

@@ -9,13 +9,11 @@
 #define NFSCURVE_RPCGEN_RPC_SEND_QUEUE_H
 
 #include "clock.h"
+#include "record_buffer.h"
 #include "rpc_conn.h"
 
 #include <stdbool.h>
 #include <sys/uio.h>
-
-#define RPC_MARK_BYTES    4u
-#define RPC_LAST_FRAGMENT 0x80000000u
 
 struct rpc_chunk;
 struct rpc_out_segment;
