@@ -376,7 +376,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 static int init(struct process *p)
 {
-    /* No precise timers: they cost a system call each turn, and what must be precise has a timer of its own (load.c). */
+    /* No precise timers: they cost a system call each turn, and what must be precise has a timer of its own (load.c).
+     */
     p->base = event_base_new();
     if (p->base == NULL) {
         return -ENOMEM;
