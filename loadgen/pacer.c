@@ -259,15 +259,10 @@ void pacer_rebase(struct pacer *pacer)
     }
 }
 
-uint64_t pacer_count_waiting(struct pacer *pacer, mono_t end)
+uint64_t pacer_count_waiting(const struct pacer *pacer, mono_t end)
 {
-    uint64_t n = 0;
-    if (pacer->options.kind != PACING_OPEN) {
+    if (pacer->options.kind != PACING_OPEN || !mono_before(pacer->next_due, end)) {
         return 0;
     }
-    while (mono_before(pacer->next_due, end)) {
-        n++;
-        pacer->next_due = mono_plus_ns(pacer->next_due, (int64_t)gap_ns(pacer));
-    }
-    return n;
+    return (uint64_t)ceil((double)mono_since_ns(end, pacer->next_due) / period_ns(pacer));
 }

@@ -97,7 +97,8 @@ void pacer_set_ops_per_request(struct pacer *pacer, double ops_per_request);
 /* The recorded run begins: what the warm-up lacked is not made up in it. Changes no due time. */
 void pacer_rebase(struct pacer *pacer);
 
-/* Open: how many requests fell due before `end` and were never taken. */
-uint64_t pacer_count_waiting(struct pacer *pacer, mono_t end);
+/* Open: how many requests fell due before `end` and were never taken; of Poisson arrivals the mean. By arithmetic: at a
+ * load far beyond the server there are billions of them, and the last replies wait while they are counted. */
+uint64_t pacer_count_waiting(const struct pacer *pacer, mono_t end);
 
 #endif

@@ -237,6 +237,22 @@ Test(pacer, ops_that_find_no_slot_wait_in_order_and_are_not_our_fault)
     pacer_fini(&p);
 }
 
+Test(pacer, billions_that_wait_are_counted_at_once, .timeout = 5)
+{
+    const enum arrivals_kind arrivals[] = {ARRIVALS_CONSTANT, ARRIVALS_POISSON};
+    for (int i = 0; i < 2; i++) {
+        struct pacer_options o = options(PACING_OPEN, 1e9, 1);
+        o.arrivals = arrivals[i];
+        o.is_physical = true; /* its correction makes gaps that are less than a nanosecond */
+        struct pacer p;
+        pacer_init(&p, &o);
+        uint64_t n = pacer_count_waiting(&p, (mono_t){START_NS + 300 * NS_PER_S});
+        cr_expect(fabs((double)n / 300e9 - 1) < 1e-6, "%llu", (unsigned long long)n);
+        cr_expect_eq(pacer_count_waiting(&p, (mono_t){START_NS}), 0);
+        pacer_fini(&p);
+    }
+}
+
 Test(pacer, poisson_gaps_are_exponential_and_their_count_is_exact)
 {
     struct pacer_options o = options(PACING_OPEN, 2000, 4);
