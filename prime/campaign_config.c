@@ -225,11 +225,44 @@ static json_t *dump_monitor(const void *field)
     return config_dump(monitor_keys, field);
 }
 
+/* It stands in files whose own nesting comes on top, indented, and they must be readable again: JSON readers stop at a
+ * depth, and --resume at a size. */
+#define DISCLOSURE_DEPTH_MAX 32
+#define DISCLOSURE_BYTES_MAX (1024 * 1024)
+
+static bool is_deeper(const json_t *value, int levels)
+{
+    if (!json_is_object(value) && !json_is_array(value)) {
+        return false;
+    }
+    bool found = levels == 0;
+    const char *key;
+    json_t *below;
+    size_t i;
+    json_object_foreach((json_t *)value, key, below)
+    {
+        found = found || is_deeper(below, levels - 1);
+    }
+    json_array_foreach(value, i, below)
+    {
+        found = found || is_deeper(below, levels - 1);
+    }
+    return found;
+}
+
 static void parse_disclosure(const struct config_ctx *ctx, const json_t *value, void *field)
 {
     struct campaign_config *c = field;
     if (value != NULL && !json_is_object(value)) {
         config_complain(ctx, "must be an object");
+        return;
+    }
+    if (is_deeper(value, DISCLOSURE_DEPTH_MAX)) {
+        config_complain(ctx, "is nested deeper than %d levels", DISCLOSURE_DEPTH_MAX);
+        return;
+    }
+    if (value != NULL && json_dumpb(value, NULL, 0, JSON_INDENT(4)) > DISCLOSURE_BYTES_MAX) {
+        config_complain(ctx, "is larger than 1 MiB, one value a line");
         return;
     }
     c->disclosure = value != NULL ? json_deep_copy(value) : json_object();

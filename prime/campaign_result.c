@@ -132,7 +132,8 @@ static int read_point(const struct campaign_config *config, const char *run_dir,
 {
     struct result_error error;
     int rc = point_read(run_dir, index, out, &error);
-    if (rc == 0 && !(fabs(out->requested_ops_per_s - config->loads[index]) <= 1e-9 * config->loads[index])) {
+    if (rc == 0 && (out->index != index ||
+                    !(fabs(out->requested_ops_per_s - config->loads[index]) <= 1e-9 * config->loads[index]))) {
         point_fini(out);
         rc = -EINVAL;
     }

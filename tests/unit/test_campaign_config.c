@@ -100,6 +100,43 @@ Test(campaign_config, names_are_there_and_cannot_steer_a_terminal)
                                         NULL});
 }
 
+Test(campaign_config, a_disclosure_that_could_not_be_read_again_is_refused)
+{
+    static const struct {
+        int depth;
+        bool is_good;
+    } cases[] = {{1, true}, {32, true}, {33, false}, {2000, false}};
+    static char text[16384];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct campaign_config c;
+        struct config_errors errors;
+        int n = snprintf(text, sizeof text, GOOD ", \"disclosure\": ");
+        for (int d = 0; d < cases[i].depth; d++) {
+            n += snprintf(text + n, sizeof text - (size_t)n, "{\"a\":");
+        }
+        n += snprintf(text + n, sizeof text - (size_t)n, "1");
+        for (int d = 0; d <= cases[i].depth; d++) {
+            text[n++] = '}';
+        }
+        text[n] = '\0';
+        cr_expect_eq(load(text, &c, &errors), cases[i].is_good ? 0 : -EINVAL, "%d levels", cases[i].depth);
+        campaign_config_fini(&c);
+        config_errors_fini(&errors);
+    }
+
+    enum { N = 200000 }; /* 400 kB on one line, more than a MiB one value a line */
+    char *large = malloc(2 * N + 1024);
+    cr_assert_not_null(large);
+    int n = snprintf(large, 1024, GOOD ", \"disclosure\": {\"a\": [1");
+    for (int i = 0; i < N; i++) {
+        large[n++] = ',';
+        large[n++] = '1';
+    }
+    snprintf(large + n, 16, "]}}");
+    expect_errors(large, (const char *[]){"c.json:1: disclosure: is larger than 1 MiB, one value a line", NULL});
+    free(large);
+}
+
 Test(campaign_config, every_error_is_reported_at_once)
 {
     expect_errors("{\n\"workload\": \"sfs2008\", \"wrkload\": 1,\n"
