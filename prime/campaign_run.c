@@ -131,7 +131,12 @@ static void report(struct campaign *c)
     }
     if (result.n_points > 0) {
         report_render_text(&result, terminal_columns(), isatty(STDOUT_FILENO) == 1, stdout);
-        printf("\nrun directory %s: result.json, report.html, curve.svg, curve.csv, sfssum\n", c->dir->path);
+        if (rc == 0) {
+            printf("\nrun directory %s: result.json, report.html, curve.svg, curve.csv, sfssum\n", c->dir->path);
+        } else {
+            printf("\nrun directory %s is incomplete: %s; when that is mended: nfscurve run --resume %s\n",
+                   c->dir->path, strerror(-rc), c->dir->path);
+        }
         if (c->stopped != NULL) {
             printf("stopped early: %s\ngo on with: nfscurve run --resume %s\n", c->stopped, c->dir->path);
         }

@@ -56,3 +56,18 @@ def test_run_that_was_killed_can_be_drawn(target, campaign, small_campaign, nfsc
     (done.dir / "result.json").unlink()
     drawn = nfscurve("report", done.dir)
     assert drawn.status == 1 and "without writing its result" in drawn.out and "\n    2 " in drawn.out
+
+
+def test_a_result_that_could_not_be_written_is_not_listed(target, small_campaign, nfscurve, tmp_path):
+    file, out = tmp_path / "c.json", tmp_path / "out"
+    file.write_text(json.dumps(small_campaign(target().spec(), [50], warmup_s=0, run_s=1)))
+    (out / "result.json" / "in-the-way").mkdir(parents=True)
+    done = nfscurve("run", file, "--out", out)
+    assert done.status == 3 and f"results cannot be written to {out}" in done.err, done
+    assert f"run directory {out} is incomplete" in done.out and ": result.json" not in done.out, done
+    # nothing measured is lost: --resume writes what is missing
+    (out / "result.json" / "in-the-way").rmdir()
+    (out / "result.json").rmdir()
+    done = nfscurve("run", "--resume", out)
+    assert f"run directory {out}: result.json" in done.out and "point 1/1 load" not in done.err, done
+    assert json.loads((out / "result.json").read_text())["points"]
