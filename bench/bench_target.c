@@ -97,7 +97,7 @@ static void start_server(struct server *s, const char *program, const char *kind
     s->pid = fork();
     if (s->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (atoi(threads) == 1) {
+        if (strcmp(threads, "1") == 0) {
             pin(0);
         }
         if (!freopen("/dev/null", "w", stdout)) {
@@ -115,7 +115,7 @@ static void start_server(struct server *s, const char *program, const char *kind
             fclose(f);
             unlink(s->ready_file);
             const char *port = n > 0 ? strstr(text, "\"port\":") : NULL;
-            s->port = port ? atoi(port + 7) : 0;
+            s->port = port ? (int)strtol(port + 7, NULL, 10) : 0;
             return;
         }
         usleep(10000);
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
             threads = optarg;
             break;
         case 'r':
-            run_s = atof(optarg);
+            run_s = strtod(optarg, NULL);
             break;
         case 'p':
             snprintf(program, sizeof program, "%s", optarg);

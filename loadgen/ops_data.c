@@ -11,6 +11,7 @@
 #include "log.h"
 #include "ops.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static uint64_t draw_offset(struct load *load, uint64_t file_bytes, uint64_t byt
     if (file_bytes <= bytes) {
         return 0;
     }
+    assert(bytes > 0 && block_bytes > 0); /* a request of no bytes is one block: draw_bytes */
     uint64_t unit = bytes >= block_bytes ? block_bytes : UINT64_C(1) << (63 - __builtin_clzll(bytes));
     return rng_below(&load->rng, (file_bytes - bytes) / unit + 1) * unit;
 }

@@ -68,6 +68,7 @@ static bool address_text(const struct sockaddr_storage *address, char *out, size
 static bool tcp_ends(int fd, struct sockaddr_storage *local, struct sockaddr_storage *peer)
 {
     socklen_t local_bytes = sizeof *local, peer_bytes = sizeof *peer;
+    peer->ss_family = AF_UNSPEC;
     return getsockname(fd, (struct sockaddr *)local, &local_bytes) == 0 &&
            getpeername(fd, (struct sockaddr *)peer, &peer_bytes) == 0 &&
            (peer->ss_family == AF_INET || peer->ss_family == AF_INET6);

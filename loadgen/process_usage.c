@@ -4,7 +4,8 @@
 #include "clock.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,8 +24,8 @@ static int64_t run_queue_ns(void)
         return 0;
     }
     text[n] = '\0';
-    long long cpu, wait;
-    return sscanf(text, "%lld %lld", &cpu, &wait) == 2 ? wait : 0;
+    char *wait = strchr(text, ' '); /* behind the time on a processor */
+    return wait ? (int64_t)strtoll(wait, NULL, 10) : 0;
 }
 
 void process_usage(int64_t *cpu_ns, int64_t *busy_ns)

@@ -78,6 +78,12 @@ static int load(struct compared *c, const char *argument)
         error = add_result(c, path);
     }
     free(copy);
+    if (error == 0 && c->n == 0) {
+        fprintf(stderr,
+                "nfscurve compare: \"%.60s\" names no result: give a run directory or file, or several with commas\n",
+                argument);
+        error = -EINVAL;
+    }
     return error;
 }
 

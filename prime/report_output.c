@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define DEFAULT_COLUMNS 100
+#define MAX_COLUMNS     1000
 
 static void say_formats(const char *command, const char *format_name)
 {
@@ -48,8 +49,9 @@ int report_output_columns(void)
 {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
-    if (columns != NULL && atoi(columns) > 0) {
-        return atoi(columns);
+    long wanted = columns != NULL ? strtol(columns, NULL, 10) : 0;
+    if (wanted > 0) {
+        return wanted < MAX_COLUMNS ? (int)wanted : MAX_COLUMNS;
     }
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         return size.ws_col;

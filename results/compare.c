@@ -245,9 +245,9 @@ static int add_row(struct comparison *c, double load)
 /* Requested loads that all have in common; else the throughputs of the first, where all have been. */
 static int choose_rows(const struct compare_group *groups, size_t n, struct comparison *c)
 {
-    const struct result *first = groups[0].n ? groups[0].repeats[0] : NULL;
+    const struct result *first = groups[0].repeats[0];
     int error = 0;
-    for (size_t i = 0; first && i < first->n_points && !error; i++) {
+    for (size_t i = 0; i < first->n_points && !error; i++) {
         double load = first->points[i].requested_ops_per_s;
         if (load > 0 && every_group_requested(groups, n, load)) {
             error = add_row(c, load);
@@ -255,7 +255,7 @@ static int choose_rows(const struct compare_group *groups, size_t n, struct comp
     }
     c->has_requests = c->n_rows > 0;
     double low = highest_start(groups, n), high = lowest_peak(groups, n);
-    for (size_t i = 0; first && !c->has_requests && i < first->n_points && !error; i++) {
+    for (size_t i = 0; !c->has_requests && i < first->n_points && !error; i++) {
         double load = first->points[i].achieved_ops_per_s;
         if (first->points[i].is_valid && load >= low && load <= high) {
             error = add_row(c, load);

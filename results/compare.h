@@ -60,7 +60,7 @@ struct comparison {
 };
 
 /* 0 or -ENOMEM. Free with comparison_fini. */
-int comparison_compute(const struct compare_group *groups, size_t n, struct comparison *out);
+int comparison_compute(const struct compare_group *groups, size_t n, struct comparison *c);
 void comparison_fini(struct comparison *c);
 
 #endif

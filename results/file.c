@@ -163,8 +163,8 @@ int file_parse_json(const char *name, const char *text, size_t n, json_t **root,
 
 int file_read_json(const char *path, json_t **root, char *why, size_t cap)
 {
-    char *text;
-    size_t n;
+    char *text = NULL;
+    size_t n = 0;
     int error = file_read(path, &text, &n);
     if (error) {
         snprintf(why, cap, "%.300s: %s", path, strerror(-error));

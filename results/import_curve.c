@@ -72,7 +72,7 @@ static void split_csv(struct line *l, char separator)
         while (*in == ' ') {
             in++;
         }
-        char *out = in, *start = in;
+        char *out, *start = in;
         if (*in == '"') {
             for (in++, start = out = in; *in; in++) {
                 if (*in == '"' && in[1] == '"') {
@@ -239,7 +239,7 @@ int import_sfssum(const char *name, const char *text, size_t n, struct result *r
     struct line l = {.file = name};
     struct sfssum_common common = {0};
     const char *at = text, *end = text + n;
-    const char *generation = NULL;
+    const char *generation = "";
     int status;
     begin(r, name, "sfssum");
     while ((status = next_line(&l, &at, end, error)) > 0) {

@@ -9,9 +9,9 @@ struct point_result;
 
 json_t *point_to_json(const struct point_result *p); /* new reference */
 
-/* 0 or -EINVAL with the reason; `index` is the point's number when the object does not say. *out is filled from zero.
+/* 0 or -EINVAL with the reason; `index` is the point's number when the object does not say. *p is filled from zero.
  */
-int point_from_json(const json_t *o, size_t index, struct point_result *out, char *why, size_t cap);
+int point_from_json(const json_t *o, size_t index, struct point_result *p, char *why, size_t cap);
 
 /* The members of `o` that are in none of the NULL-terminated `known` keys: new reference, or NULL when there is none.
  */

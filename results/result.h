@@ -284,8 +284,8 @@ void result_finish(struct result *r);
 struct curve_point *result_curve_points(const struct result *r);
 
 json_t *result_to_json(const struct result *r); /* new reference */
-/* 0 or -EINVAL with the reason. result_finish has been called on `out`. */
-int result_from_json(const json_t *root, struct result *out, struct result_error *error);
+/* 0 or -EINVAL with the reason. result_finish has been called on `r`. */
+int result_from_json(const json_t *root, struct result *r, struct result_error *error);
 
 /* Writes atomically and synced. 0 or -errno. */
 int result_save(const struct result *r, const char *path);

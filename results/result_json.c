@@ -157,8 +157,8 @@ static int check_schema(const json_t *root, struct result_error *error)
     if (text && strcmp(text, RESULT_SCHEMA) == 0) {
         return 0;
     }
-    unsigned version;
-    if (text && sscanf(text, "nfscurve-result/%u", &version) == 1) {
+    static const char family[] = "nfscurve-result/";
+    if (text && strncmp(text, family, sizeof family - 1) == 0) {
         snprintf(error->message, sizeof error->message, "schema %.60s: written by a newer nfscurve; this one reads %s",
                  text, RESULT_SCHEMA);
     } else {

@@ -274,13 +274,17 @@ static int open_listener(const struct addrinfo *info)
 
 static uint16_t local_port(int fd)
 {
-    struct sockaddr_storage address = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } address = {0};
     socklen_t length = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+    if (getsockname(fd, &address.any, &length) < 0) {
         return 0;
     }
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    uint16_t port = address.any.sa_family == AF_INET6 ? address.in6.sin6_port : address.in.sin_port;
+    return ntohs(port);
 }
 
 int rpc_server_listen(struct rpc_server *server, const char *address, uint16_t port, uint16_t *bound_port,

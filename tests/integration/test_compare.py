@@ -90,6 +90,8 @@ def test_png_and_wrong_use(nfscurve, repeated, tmp_path):
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert nfscurve("compare", a).status == 2
     assert nfscurve("compare", a, tmp_path / "nothing").status == 2
+    nameless = nfscurve("compare", ",", a)
+    assert nameless.status == 2 and '"," names no result' in nameless.err, nameless
     assert nfscurve("compare", a, a, "--format", "sfssum").status == 2
 
 

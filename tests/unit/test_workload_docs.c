@@ -150,7 +150,8 @@ static void print_keys(FILE *out)
     fputs("\n", out);
 }
 
-static char *read_file(const char *path)
+/* Not inlined: gcc 12 at -O3 takes what a memory stream made for the variable that held its address. */
+__attribute__((noinline)) static char *read_file(const char *path)
 {
     char *text = NULL;
     size_t n;
@@ -165,13 +166,13 @@ static char *read_file(const char *path)
 }
 
 /* The text with what stands between "<!-- generated: NAME -->" and "<!-- end -->" made new. */
-static char *regenerate(const char *text, const char *name, void (*print)(FILE *out))
+__attribute__((noinline)) static char *regenerate(const char *text, const char *name, void (*print)(FILE *out))
 {
     char marker[64], *made = NULL;
     size_t n;
     snprintf(marker, sizeof marker, "<!-- generated: %s -->\n", name);
     const char *begin = strstr(text, marker);
-    cr_assert_not_null(begin, "no marker for %s", name);
+    cr_assert(begin != NULL, "no marker for %s", name);
     begin += strlen(marker);
     const char *end = strstr(begin, "<!-- end -->");
     cr_assert_not_null(end);
