@@ -11,6 +11,7 @@
 
 char *json_text_number(double v, char out[static 32])
 {
+    v += 0.0; /* -0 becomes 0 */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, v);
         if (strtod(out, NULL) == v) {

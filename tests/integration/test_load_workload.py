@@ -3,6 +3,7 @@
 NFSCURVE_LONG=1 runs longer.
 """
 
+import math
 import os
 
 import pytest
@@ -58,6 +59,9 @@ def test_what_is_touched_does_not_depend_on_the_processes(target, load):
         many = entries[n]
         assert many["fileset"]["files"] == one["fileset"]["files"] and many["fileset"]["bytes"] == one["fileset"]["bytes"]
         assert many["fileset"]["working_set_files"] == one["fileset"]["working_set_files"]
-        assert many["files_touched"] == pytest.approx(one["files_touched"], rel=0.06), (n, many["files_touched"], one["files_touched"])
+        # A file touched with probability p adds p (1 - p) to the variance of the count, so the variance is below the count itself; tests/wire/test_processes.py
+        # sees the single files and is sharper.
+        touched = many["files_touched"], one["files_touched"]
+        assert abs(touched[0] - touched[1]) < 3.3 * math.sqrt(sum(touched)), (n, touched)
         assert many["read_bytes"] == pytest.approx(one["read_bytes"], rel=0.08), (n, many["read_bytes"], one["read_bytes"])
         assert many["write_bytes"] == pytest.approx(one["write_bytes"], rel=0.08), (n, many["write_bytes"], one["write_bytes"])

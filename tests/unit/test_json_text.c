@@ -17,7 +17,7 @@ Test(json_text, numbers_have_the_fewest_digits_that_read_back)
     check_number(12, "12");
     check_number(0.1 + 0.2, "0.30000000000000004");
     check_number(1.0 / 3, "0.3333333333333333");
-    check_number(-0.0, "-0");
+    check_number(-0.0, "0"); /* "-0" would read back as the integer 0 */
     check_number(1e300, "1e+300");
 }
 
