@@ -32,7 +32,10 @@ def why_not():
         return "network namespaces need root"
     done = subprocess.run(["unshare", "--net", "--mount", "--uts", "sh", "-c", "mount -t tmpfs tmpfs /run && ip link add v0 type veth peer name v1"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return None if done.returncode == 0 else f"network namespaces can't be made here: {done.stdout.strip()}"
+    if done.returncode == 0:
+        return None
+    remedy = " (a chroot's directory must be a mount point: mount --bind DIR DIR before chroot)" if "propagation" in done.stdout else ""
+    return f"network namespaces can't be made here: {done.stdout.strip()}{remedy}"
 
 
 class Namespace:
@@ -47,7 +50,7 @@ class Namespace:
 
         def held():
             if not self.holder.running:  # nothing to stop then
-                pytest.skip(f"network namespaces can't be made here: {self.holder.err.strip()}")
+                pytest.skip(why_not() or f"network namespaces can't be made here: {self.holder.err.strip()}")
             return flag.exists()
 
         wait_for(held, 10, f"namespace {name}")
