@@ -4,6 +4,7 @@
 #include "statistics.h"
 #include "stats.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -327,9 +328,9 @@ static int allocate(struct comparison *c, const struct compare_group *groups, si
         return -ENOMEM;
     }
     for (size_t g = 0; g < n; g++) {
-        const char *label = groups[g].label                             ? groups[g].label
-                            : groups[g].n && groups[g].repeats[0]->name ? groups[g].repeats[0]->name
-                                                                        : "?";
+        const char *label = groups[g].label              ? groups[g].label
+                            : groups[g].repeats[0]->name ? groups[g].repeats[0]->name
+                                                         : "?";
         result_set(&c->names[g], label);
         c->labels[g] = c->names[g];
         if (!c->names[g]) {
@@ -341,6 +342,9 @@ static int allocate(struct comparison *c, const struct compare_group *groups, si
 
 int comparison_compute(const struct compare_group *groups, size_t n, struct comparison *c)
 {
+    for (size_t g = 0; g < n; g++) {
+        assert(groups[g].n > 0 && groups[g].repeats[0]);
+    }
     int error = allocate(c, groups, n);
     if (!error) {
         error = choose_rows(groups, n, c);

@@ -59,7 +59,7 @@ struct comparison {
     enum compare_noise noise; /* the weakest that was used */
 };
 
-/* 0 or -ENOMEM. Free with comparison_fini. */
+/* Every group has a result at least. 0 or -ENOMEM. Free with comparison_fini. */
 int comparison_compute(const struct compare_group *groups, size_t n, struct comparison *c);
 void comparison_fini(struct comparison *c);
 
