@@ -1,4 +1,4 @@
-/* wakeup.h - being awake at a given time, although a timer wakes a process 20 to 70 us late.
+/* wakeup.h - being awake at a given time, although a timer wakes a process 20 to 130 us late.
  *
  *   due ──wakeup_ask──> timer set ahead by the lateness learned so far ──wakeup_came──> learns
  *                                                     └─ woken a little early: wakeup_wait_out looks at the clock
@@ -11,8 +11,8 @@
 
 #include "clock.h"
 
-#define WAKEUP_WAIT_OUT_NS  (25 * NS_PER_US) /* shorter than this is waited for by looking at the clock */
-#define WAKEUP_AHEAD_MAX_NS (80 * NS_PER_US) /* the most that is asked ahead */
+#define WAKEUP_WAIT_OUT_NS  (25 * NS_PER_US)  /* shorter than this is waited for by looking at the clock */
+#define WAKEUP_AHEAD_MAX_NS (200 * NS_PER_US) /* the most that is asked ahead: a deeply idle processor takes 130 us */
 
 struct wakeup {
     mono_t asked_for; /* MONO_NEVER: nothing */
