@@ -65,14 +65,22 @@ def test_open_arrivals_are_poisson_on_the_wire(target, load, run_dir):
     entry = outcome.load
     assert entry["achieved_ops_per_s"] == pytest.approx(2000, rel=0.001 if LONG else 0.005), outcome
     sent = [c.sent_s for c in wire.calls() if c.name == "getattr"][-10000:-1000]
-    late = entry["generator"]["lateness"]
-    assert late["p50_us"] < 50, late
-    assert late["p99_us"] < 500 or not LONG, late  # on an idle machine, where the long run belongs
     gaps = [b - a for a, b in zip(sent, sent[1:])]
-    print(f"lateness {late}, distance of the gaps on the wire {exponential_distance(gaps[:: len(gaps) // 500][:500]):.4f}")
+    print(f"distance of the gaps on the wire {exponential_distance(gaps[:: len(gaps) // 500][:500]):.4f}")
     assert exponential_distance(gaps[:: len(gaps) // 500][:500]) < 1.63 / math.sqrt(500)
     assert sum(gaps) / len(gaps) == pytest.approx(0.0005, rel=0.05)
     assert exponential_distance([0.0005] * 250 + [0.0006] * 250) > 1.63 / math.sqrt(500), "constant gaps are told apart"
+
+
+@pytest.mark.timing
+def test_open_arrivals_keep_their_due_times(target, load):
+    """Without a capture, which takes a processor its share on a machine of two."""
+    outcome = load(target(), "--ops", 2000, "--warmup-s", 1, "--run-s", 60 if LONG else 6, keys=small(2000, pacing="open", arrivals="poisson", max_outstanding=64), timeout_s=120)
+    late = outcome.load["generator"]["lateness"]
+    print(f"{outcome.load['achieved_ops_per_s']} ops/s, lateness p50 {late['p50_us']} us, p99 {late['p99_us']} us")
+    assert outcome.load["achieved_ops_per_s"] == pytest.approx(2000, rel=0.001 if LONG else 0.005), outcome
+    assert late["p50_us"] < 50, late
+    assert late["p99_us"] < 500 or not LONG, late  # on an idle machine, where the long run belongs
 
 
 @pytest.mark.timing

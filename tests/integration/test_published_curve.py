@@ -4,11 +4,14 @@ The whole of it, with both results, is configs/campaigns/; here every third poin
 """
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# libnfs reads for itself, so its times hold the wake-up of the process (docs/measurement.md).
+LIBNFS_WAKE_UP_MS = 0.15 if os.environ.get("NFSCURVE_ENGINE") == "libnfs" else 0
 REFERENCE = ROOT / "results" / "reference"
 CURVE = [(338, 0.5), (1037, 1.3), (2070, 2.3), (2749, 3.5), (3459, 7.1)]
 
@@ -45,6 +48,7 @@ def test_reference_platform_curve_comes_back(campaign, small_campaign):
     measured = [(p["achieved_ops_per_s"], p["response_ms"]) for p in outcome.points]
     for (x, y), (got_x, got_y) in zip(CURVE, measured):
         assert abs(got_x / x - 1) <= 0.01, (x, measured)
-        assert abs(got_y - y) <= max(0.1, 0.05 * y), (x, y, measured)
-    assert abs(outcome.result["ort_ms"] / ort(CURVE) - 1) <= 0.03
+        allowed = max(0.1, 0.05 * y)
+        assert -allowed <= got_y - y <= allowed + LIBNFS_WAKE_UP_MS, (x, y, measured)
+    assert -0.03 * ort(CURVE) <= outcome.result["ort_ms"] - ort(CURVE) <= 0.03 * ort(CURVE) + LIBNFS_WAKE_UP_MS
     assert outcome.status == 0, outcome
