@@ -87,8 +87,6 @@ void bench_end(struct bench_server *server);
 /* Starts the canned server of 127.0.0.1 as a process of its own. Its pid, or a negative errno. */
 pid_t canned_start(int cpu, uint16_t *port);
 
-void bench_pin(int cpu);
-
 /* Runs every case with all contestants; writes a table to stderr and the figures as JSON. Returns the exit status. */
 int bench_run(const char *name, const struct bench_options *options, const struct bench_case *cases, unsigned n_cases);
 

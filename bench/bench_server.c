@@ -1,85 +1,24 @@
 /* bench_server.c - starts the servers, or finds one, and makes the file to work on. */
 #include "bench.h"
+#include "target_process.h"
 
 #include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#define READY_LIMIT_S 10
-
-void bench_pin(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        fprintf(stderr, "bench: cannot use cpu %d alone: %s\n", cpu, strerror(errno));
-}
-
-/* build/bench/bench_ops -> build/target/nfscurve-target, or beside the program, or in bin/ beside build/. */
-static void find_target(char path[PATH_MAX])
-{
-    static const char *const places[] = {"/../target/nfscurve-target", "/nfscurve-target",
-                                         "/../../bin/nfscurve-target"};
-    char self[PATH_MAX] = "";
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
-        bench_die("cannot read /proc/self/exe");
-    const char *dir = dirname(self);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, PATH_MAX, "%s%s", dir, places[i]);
-        if (access(path, X_OK) == 0)
-            return;
-    }
-    bench_die("no nfscurve-target beside %s: ./run build", dir);
-}
 
 static void start_target(struct bench_server *server, int cpu)
 {
-    char path[PATH_MAX], ready[] = "/tmp/nfscurve-bench-XXXXXX", file[sizeof ready + 16];
-    find_target(path);
-    if (!mkdtemp(ready))
-        bench_die("mkdtemp: %s", strerror(errno));
-    snprintf(file, sizeof file, "%s/ready", ready);
-    pid_t parent = getpid();
-    server->pid = fork();
-    if (server->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(1);
-        bench_pin(cpu);
-        dup2(2, 1);
-        execl(path, path, "--listen", "127.0.0.1", "--port", "0", "--export", "/export", "--data", "synth",
-              "--ready-file", file, (char *)NULL);
-        _exit(127);
-    }
-    json_t *facts = NULL;
-    for (int i = 0; i < READY_LIMIT_S * 100 && !facts; i++) {
-        facts = json_load_file(file, 0, NULL);
-        if (!facts && waitpid(server->pid, NULL, WNOHANG) == server->pid)
-            bench_die("nfscurve-target ended");
-        if (!facts)
-            usleep(10000);
-    }
-    unlink(file);
-    rmdir(ready);
-    if (!facts)
-        bench_die("nfscurve-target is not ready after %d s", READY_LIMIT_S);
+    static const char *const arguments[] = {"--data", "synth", NULL};
+    struct target_process target;
+    target_process_start(&target, NULL, arguments, cpu);
+    server->pid = target.pid;
+    server->port = target.port;
     snprintf(server->address, sizeof server->address, "127.0.0.1");
-    server->port = (uint16_t)json_integer_value(json_object_get(facts, "port"));
-    snprintf(server->export_path, sizeof server->export_path, "%s",
-             json_string_value(json_object_get(facts, "export")));
-    json_decref(facts);
+    snprintf(server->export_path, sizeof server->export_path, "%s", target.export_path);
 }
 
 /* ---- the file ---- */

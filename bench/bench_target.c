@@ -10,18 +10,14 @@
  * processor of it would carry.
  */
 #include "bare_client.h"
+#include "target_process.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,13 +59,8 @@ static const struct row {
 };
 #define N_ROWS (sizeof rows / sizeof *rows)
 
-struct server {
-    pid_t pid;
-    int port;
-    char ready_file[PATH_MAX];
-};
-
-struct session {
+/* The client, and what it works on. */
+struct caller {
     struct bare b;
     struct bare_fh root, file, dir, names; /* names: where CREATE and REMOVE work */
     uint64_t n_created, n_removed;
@@ -81,47 +72,6 @@ static void fatal(const char *what)
 {
     fprintf(stderr, "bench_target: %s: %s\n", what, strerror(errno));
     exit(3);
-}
-
-static void pin(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set); /* a machine with one processor stays as it is */
-}
-
-static void start_server(struct server *s, const char *program, const char *kind, const char *threads)
-{
-    snprintf(s->ready_file, sizeof s->ready_file, "/tmp/bench-target-%ld.ready", (long)getpid());
-    s->pid = fork();
-    if (s->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (strcmp(threads, "1") == 0) {
-            pin(0);
-        }
-        if (!freopen("/dev/null", "w", stdout)) {
-            _exit(127);
-        }
-        execl(program, program, "--port", "0", "--data", kind, "--threads", threads, "--ready-file", s->ready_file,
-              (char *)NULL);
-        _exit(127);
-    }
-    for (int i = 0; i < 500; i++) {
-        FILE *f = fopen(s->ready_file, "r");
-        if (f) {
-            char text[512] = "";
-            size_t n = fread(text, 1, sizeof text - 1, f);
-            fclose(f);
-            unlink(s->ready_file);
-            const char *port = n > 0 ? strstr(text, "\"port\":") : NULL;
-            s->port = port ? (int)strtol(port + 7, NULL, 10) : 0;
-            return;
-        }
-        usleep(10000);
-    }
-    errno = ETIMEDOUT;
-    fatal(program);
 }
 
 static int64_t cpu_ns(pid_t pid)
@@ -147,7 +97,7 @@ static void put_name(struct bare *b, uint64_t number)
     bare_opaque(b, name, (uint32_t)snprintf(name, sizeof name, "file_en.%08llu", (unsigned long long)number));
 }
 
-static void put_call(struct session *s, const struct row *row, uint64_t i)
+static void put_call(struct caller *s, const struct row *row, uint64_t i)
 {
     struct bare *b = &s->b;
     const struct bare_fh *fh = &s->file;
@@ -211,7 +161,7 @@ static void put_call(struct session *s, const struct row *row, uint64_t i)
     bare_end(b);
 }
 
-static void take_reply(struct session *s, const struct row *row)
+static void take_reply(struct caller *s, const struct row *row)
 {
     struct bare_reply reply;
     bare_receive(&s->b, &reply);
@@ -222,7 +172,7 @@ static void take_reply(struct session *s, const struct row *row)
 }
 
 /* `row` for run_s seconds, or until every created name is removed. Returns the calls answered. */
-static uint64_t drive(struct session *s, const struct row *row, double run_s)
+static uint64_t drive(struct caller *s, const struct row *row, double run_s)
 {
     uint64_t n_sent = 0, n_done = 0, limit = row->procedure == REMOVE ? s->n_created - s->n_removed : UINT64_MAX;
     int64_t end = bare_now_ns() + (int64_t)(run_s * 1e9);
@@ -244,7 +194,7 @@ static uint64_t drive(struct session *s, const struct row *row, double run_s)
     return n_done;
 }
 
-static void prepare(struct session *s, int port)
+static void prepare(struct caller *s, int port)
 {
     struct bare_fh ignored;
     char name[32];
@@ -265,8 +215,8 @@ static void prepare(struct session *s, int port)
     }
 }
 
-static void measure(struct session *s, const struct server *server, const struct row *row, double run_s, FILE *json,
-                    bool is_first)
+static void measure(struct caller *s, const struct target_process *server, const struct row *row, double run_s,
+                    FILE *json, bool is_first)
 {
     if (row->procedure != REMOVE) {
         drive(s, row, run_s * WARMUP_SHARE);
@@ -285,21 +235,6 @@ static void measure(struct session *s, const struct server *server, const struct
     }
 }
 
-/* build/target/nfscurve-target of the build that this program is of. */
-static void default_program(char *out, size_t cap)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(self, '/');
-        if (slash) {
-            *slash = '\0';
-        }
-    }
-    snprintf(out, cap, "%.4000s/target/nfscurve-target", self);
-}
-
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -307,9 +242,9 @@ int main(int argc, char **argv)
         {"run-s", required_argument, NULL, 'r'}, {"target", required_argument, NULL, 'p'},
         {"json", required_argument, NULL, 'j'},  {0}};
     const char *kind = "store", *threads = "1", *json_path = NULL;
-    char program[PATH_MAX + 64];
+    const char *program = NULL;
+    char *end;
     double run_s = 1;
-    default_program(program, sizeof program);
     for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL)) {
         switch (c) {
         case 'd':
@@ -319,10 +254,14 @@ int main(int argc, char **argv)
             threads = optarg;
             break;
         case 'r':
-            run_s = strtod(optarg, NULL);
+            run_s = strtod(optarg, &end);
+            if (*end != '\0' || !(run_s > 0 && run_s <= 3600)) {
+                fprintf(stderr, "bench_target: --run-s %s: seconds, up to 3600\n", optarg);
+                return 2;
+            }
             break;
         case 'p':
-            snprintf(program, sizeof program, "%s", optarg);
+            program = optarg;
             break;
         case 'j':
             json_path = optarg;
@@ -333,14 +272,15 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    struct server server = {0};
-    struct session *s = calloc(1, sizeof *s);
+    struct target_process server;
+    const char *const arguments[] = {"--data", kind, "--threads", threads, NULL};
+    struct caller *s = calloc(1, sizeof *s);
     FILE *json = json_path ? fopen(json_path, "w") : NULL;
     if (!s || (json_path && !json)) {
         fatal(json_path ? json_path : "memory");
     }
-    start_server(&server, program, kind, threads);
-    pin(1);
+    target_process_start(&server, program, arguments, strcmp(threads, "1") == 0 ? 0 : -1);
+    bench_pin(1);
     prepare(s, server.port);
     if (json) {
         fprintf(json, "[");
@@ -355,8 +295,5 @@ int main(int argc, char **argv)
     }
     bare_close(&s->b);
     free(s);
-    kill(server.pid, SIGTERM);
-    int status = 0;
-    waitpid(server.pid, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+    return target_process_stop(&server) == 0 ? 0 : 1;
 }

@@ -8,6 +8,7 @@
  * shares no code with the clients.
  */
 #include "bench.h"
+#include "target_process.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

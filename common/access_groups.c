@@ -8,19 +8,10 @@
 #include "access_groups.h"
 
 #include "dist.h"
+#include "divisor.h"
 
 #define N_CLASSES ((uint32_t)DIST_ACCESS_GROUPS)
 #define STEP      5u
-
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 void access_groups_init(struct access_groups *g, uint32_t n_cycle, uint32_t n_groups)
 {

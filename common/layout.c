@@ -13,6 +13,7 @@
  * cycle the picks are numbered by file.
  */
 #include "layout.h"
+#include "divisor.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -37,16 +38,6 @@ static struct picks picks_of_cycle(uint64_t n_files, uint64_t n_ws, uint32_t n_c
                           .n_files = (uint32_t)(end - begin),
                           .first = first,
                           .n = (uint32_t)(picks_before(n_files, n_ws, end) - first)};
-}
-
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 static uint32_t key_step(uint32_t n_cycle)

@@ -1,6 +1,8 @@
 /* working_set.c - see working_set.h. */
 #include "working_set.h"
 
+#include "divisor.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +12,6 @@
 #define LARGEST_OF   16u
 #define CLASS_TRIES  24u /* classes drawn before a request is clipped to the best file found */
 #define WRITER_TRIES 64u
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
 
 int working_set_init(struct working_set *ws, struct fileset *fileset, struct file_use *uses, uint32_t n_uses,
                      uint64_t seed)
@@ -42,7 +34,7 @@ int working_set_init(struct working_set *ws, struct fileset *fileset, struct fil
     if (ws->stride == 0) {
         ws->stride = 1;
     }
-    while (gcd(ws->stride, fileset->n_ws) != 1) {
+    while (greatest_common_divisor(ws->stride, fileset->n_ws) != 1) {
         ws->stride++;
     }
     ws->touched = calloc(fileset->n_ws / 8 + 1, 1);

@@ -19,11 +19,21 @@ static void fatal(const char *what)
     exit(3);
 }
 
-int64_t bare_now_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_REALTIME, &ts);
+    clock_gettime(clock, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t bare_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t bare_wall_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
 }
 
 void bare_connect(struct bare *b, const char *address, int port)
@@ -161,7 +171,7 @@ static void read_some(struct bare *b)
         fatal(n == 0 ? "the server closed the connection" : "recvmsg");
     }
     b->in_end += n > 0 ? (size_t)n : 0;
-    b->arrived_ns = bare_now_ns();
+    b->arrived_ns = bare_wall_ns();
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
         struct timespec ts;

@@ -23,7 +23,8 @@ struct bare {
     size_t out_len, out_capacity, mark_at;
     uint8_t *in;
     size_t in_start, in_end, in_capacity;
-    int64_t arrived_ns; /* of the last bytes read: the kernel's stamp, so no wake-up of ours is in what is measured */
+    int64_t arrived_ns; /* of the last bytes read, by bare_wall_ns's clock: the kernel's stamp, so no wake-up of ours is
+                           in what is measured */
 };
 
 /* One reply: results behind the RPC header, valid until the next. */
@@ -58,7 +59,9 @@ void bare_make_file(struct bare *b, const struct bare_fh *dir, const char *name,
 void bare_make_dir(struct bare *b, const struct bare_fh *dir, const char *name, struct bare_fh *fh);
 void bare_set_size(struct bare *b, const struct bare_fh *fh, uint64_t size);
 
-/* CLOCK_REALTIME, the clock of the kernel's stamps. */
+/* CLOCK_MONOTONIC. */
 int64_t bare_now_ns(void);
+/* CLOCK_REALTIME, the clock of the kernel's stamps: what arrived_ns is compared with. */
+int64_t bare_wall_ns(void);
 
 #endif

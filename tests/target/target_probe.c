@@ -91,15 +91,15 @@ static void measure_latency(struct bare *b, const char *op, unsigned n, const st
                             const struct bare_fh *file)
 {
     struct bare_reply reply;
-    int64_t begin = bare_now_ns();
+    int64_t begin = bare_wall_ns();
     for (unsigned i = 0; i < n; i++) {
         put_op(b, op, root, file);
-        int64_t sent = bare_now_ns();
+        int64_t sent = bare_wall_ns();
         bare_flush(b);
         bare_receive(b, &reply);
         sample(b->arrived_ns - sent);
     }
-    print_samples((double)(bare_now_ns() - begin) / 1e9);
+    print_samples((double)(bare_wall_ns() - begin) / 1e9);
 }
 
 /* Takes the replies that are there; counts those that came after `from`. */
@@ -120,45 +120,45 @@ static unsigned take_replies(struct bare *b, int64_t from)
 static void start_getattr(struct bare *b, const struct bare_fh *root, const struct bare_fh *file)
 {
     put_op(b, "getattr", root, file);
-    started[b->xid % MAX_IN_FLIGHT] = bare_now_ns();
+    started[b->xid % MAX_IN_FLIGHT] = bare_wall_ns();
 }
 
 static void measure_closed(struct bare *b, unsigned n, double seconds, const struct bare_fh *root,
                            const struct bare_fh *file)
 {
-    int64_t begin = bare_now_ns(), from = begin + (int64_t)(seconds * 5e8), end = begin + (int64_t)(seconds * 1e9);
+    int64_t begin = bare_wall_ns(), from = begin + (int64_t)(seconds * 5e8), end = begin + (int64_t)(seconds * 1e9);
     for (unsigned i = 0; i < n; i++) {
         start_getattr(b, root, file);
     }
-    while (bare_now_ns() < end) {
+    while (bare_wall_ns() < end) {
         bare_flush(b);
         unsigned done = take_replies(b, from);
         for (unsigned i = 0; i < done; i++) {
             start_getattr(b, root, file);
         }
     }
-    print_samples((double)(bare_now_ns() - from) / 1e9);
+    print_samples((double)(bare_wall_ns() - from) / 1e9);
 }
 
 static void measure_open(struct bare *b, double ops_per_s, double seconds, const struct bare_fh *root,
                          const struct bare_fh *file)
 {
-    int64_t begin = bare_now_ns(), from = begin + (int64_t)(seconds * 5e8), end = begin + (int64_t)(seconds * 1e9);
+    int64_t begin = bare_wall_ns(), from = begin + (int64_t)(seconds * 5e8), end = begin + (int64_t)(seconds * 1e9);
     uint64_t n_sent = 0, n_done = 0;
-    for (int64_t now = begin; now < end; now = bare_now_ns()) {
+    for (int64_t now = begin; now < end; now = bare_wall_ns()) {
         while ((double)n_sent < (double)(now - begin) / 1e9 * ops_per_s && n_sent - n_done < MAX_IN_FLIGHT) {
             start_getattr(b, root, file);
             n_sent++;
         }
         bare_flush(b);
-        int64_t next = begin + (int64_t)((double)(n_sent + 1) / ops_per_s * 1e9) - bare_now_ns();
+        int64_t next = begin + (int64_t)((double)(n_sent + 1) / ops_per_s * 1e9) - bare_wall_ns();
         struct timespec wait = {.tv_nsec = next < 0 ? 0 : next > 999999999 ? 999999999 : next};
         struct pollfd pfd = {.fd = b->fd, .events = POLLIN};
         if (ppoll(&pfd, 1, &wait, NULL) > 0) {
             n_done += take_replies(b, from);
         }
     }
-    print_samples((double)(bare_now_ns() - from) / 1e9);
+    print_samples((double)(bare_wall_ns() - from) / 1e9);
 }
 
 static void put_create(struct bare *b, const struct bare_fh *dir, unsigned number, uint64_t bytes)
@@ -178,7 +178,7 @@ static void populate(struct bare *b, const struct bare_fh *root, unsigned n_dirs
 {
     struct bare_reply reply;
     unsigned n_bad = 0, n_in_flight = 0;
-    int64_t begin = bare_now_ns();
+    int64_t begin = bare_wall_ns();
     for (unsigned d = 0; d < n_dirs; d++) {
         char name[32];
         struct bare_fh dir;
@@ -197,7 +197,7 @@ static void populate(struct bare *b, const struct bare_fh *root, unsigned n_dirs
         }
     }
     printf("{\"files\": %u, \"failed\": %u, \"seconds\": %.3f}\n", n_dirs * n_files, n_bad,
-           (double)(bare_now_ns() - begin) / 1e9);
+           (double)(bare_wall_ns() - begin) / 1e9);
 }
 
 int main(int argc, char **argv)
