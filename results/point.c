@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT_MAX 1024
 
@@ -117,37 +116,10 @@ void point_note(struct point_result *p, const char *fmt, ...)
     va_end(ap);
 }
 
-/* The index of the point that a file holds; -1 when it says none, -2 without a file that can be read. */
-static int64_t held_index(const char *path)
-{
-    char message[TEXT_MAX];
-    json_t *root;
-    if (access(path, F_OK) != 0 || file_read_json(path, &root, message, sizeof message) != 0) {
-        return -2;
-    }
-    const json_t *index = json_object_get(root, "index");
-    int64_t held = json_is_integer(index) ? (int64_t)json_integer_value(index) : -1;
-    json_decref(root);
-    return held;
-}
-
-/* Named by the number that pages and tables show: point 1 is 01.json. A directory with a 00.json was begun when names
- * were indices, and goes on so. Where that file is gone (removed, to be measured again), what the others hold says that
- * their names are indices: no point is taken for its neighbour, or written over it. */
+/* Named by the number that pages and tables show: point 1 is 01.json. */
 static void point_path(const char *run_dir, uint32_t index, char *path, size_t cap)
 {
-    char by_index[4096];
-    snprintf(path, cap, "%s/points/00.json", run_dir);
-    bool is_by_index = access(path, F_OK) == 0;
     snprintf(path, cap, "%s/points/%02u.json", run_dir, index + 1);
-    snprintf(by_index, sizeof by_index, "%s/points/%02u.json", run_dir, index);
-    if (!is_by_index) {
-        int64_t held = held_index(path);
-        is_by_index = held == -2 ? held_index(by_index) == (int64_t)index : held >= 0 && held != (int64_t)index;
-    }
-    if (is_by_index) {
-        snprintf(path, cap, "%s", by_index);
-    }
 }
 
 int point_write(const char *run_dir, const struct point_result *p)

@@ -267,51 +267,11 @@ Test(point, files_are_named_as_points_are_shown)
     snprintf(path, sizeof path, "%s/points/01.json", directory);
     cr_assert_eq(access(path, F_OK), 0);
 
-    /* one that was begun when files were named by index is read, and goes on, by index */
-    char old[128];
-    snprintf(old, sizeof old, "%s/points/00.json", directory);
-    cr_assert_eq(rename(path, old), 0);
     cr_assert_eq(point_read(directory, 0, &again, &error), 0, "%s", error.message);
     point_fini(&again);
     cr_assert_eq(point_read(directory, 1, &again, &error), -ENOENT);
-    p.index = 1;
-    cr_assert_eq(point_write(directory, &p), 0);
-    cr_assert_eq(unlink(path), 0, "point 2 of an old directory is 01.json");
-    unlink(old);
+    cr_assert_eq(unlink(path), 0);
     snprintf(path, sizeof path, "%s/points", directory);
-    cr_assert_eq(rmdir(path), 0);
-    cr_assert_eq(rmdir(directory), 0);
-    point_fini(&p);
-    json_decref(o);
-}
-
-Test(point, an_old_directory_without_its_first_point_loses_no_other)
-{
-    struct point_result p, again;
-    struct result_error error;
-    char directory[] = "/tmp/nfscurve-test-XXXXXX", path[128], file[160], why[256];
-    cr_assert(mkdtemp(directory));
-    snprintf(path, sizeof path, "%s/points", directory);
-    cr_assert_eq(mkdir(path, 0777), 0);
-    for (int i = 1; i <= 2; i++) {
-        snprintf(file, sizeof file, "%s/%02d.json", path, i);
-        json_t *o = json_pack("{s:i, s:i, s:i}", "index", i, "achieved_ops_per_s", 100 * i, "response_ms", 1);
-        cr_assert_eq(json_dump_file(o, file, 0), 0);
-        json_decref(o);
-    }
-    cr_expect_eq(point_read(directory, 0, &again, &error), -ENOENT, "01.json is point 2 here");
-    json_t *o = json_pack("{s:i, s:i, s:i}", "index", 0, "achieved_ops_per_s", 50, "response_ms", 1);
-    cr_assert_eq(point_from_json(o, 0, &p, why, sizeof why), 0);
-    cr_assert_eq(point_write(directory, &p), 0);
-    static const double achieved[] = {50, 100, 200};
-    for (uint32_t i = 0; i < 3; i++) {
-        cr_assert_eq(point_read(directory, i, &again, &error), 0, "%s", error.message);
-        cr_expect_eq(again.index, i);
-        cr_expect_eq(again.achieved_ops_per_s, achieved[i]);
-        point_fini(&again);
-        snprintf(file, sizeof file, "%s/%02u.json", path, i);
-        cr_expect_eq(unlink(file), 0);
-    }
     cr_assert_eq(rmdir(path), 0);
     cr_assert_eq(rmdir(directory), 0);
     point_fini(&p);
